@@ -1,0 +1,186 @@
+//! The errors of the crate: one enum for what a caller did wrong, one handle for what a cell failed with.
+//!
+//! Every message names the cell (name, id, place of creation) and what to do about it.
+
+use std::fmt;
+use std::panic::Location;
+use std::rc::Rc;
+
+use uuid::Uuid;
+
+use crate::graph::CellId;
+
+/// The error a cell failed with: a shared, cheap handle (`fail` made it, subscribers see it).
+#[derive(Clone)]
+pub struct CellError(Rc<dyn std::error::Error>);
+
+impl CellError {
+    /// Wraps an error or a message.
+    ///
+    /// ```
+    /// let e = hyphae::CellError::new("no signal");
+    /// assert_eq!(e.to_string(), "no signal");
+    /// ```
+    pub fn new(error: impl Into<Box<dyn std::error::Error>>) -> Self {
+        Self(Rc::from(error.into()))
+    }
+
+    /// The error itself, for `downcast_ref`.
+    pub fn get(&self) -> &(dyn std::error::Error + 'static) {
+        &*self.0
+    }
+}
+
+impl fmt::Display for CellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Debug for CellError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// Which cell an error speaks of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellInfo {
+    /// The handle in the arena.
+    pub id: CellId,
+    /// The name given by `with_name`, if any.
+    pub name: Option<String>,
+    /// Where the cell was made.
+    pub place: &'static Location<'static>,
+}
+
+impl fmt::Display for CellInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "cell \"{name}\" ({:?}, made at {})", self.id, self.place),
+            None => write!(f, "unnamed cell ({:?}, made at {})", self.id, self.place),
+        }
+    }
+}
+
+/// One edge of a feedback that did not converge: a callback and the cell it wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Feedback {
+    /// The cell the callback is on.
+    pub on: Option<CellInfo>,
+    /// Where the callback was registered (for a derived cell: where the cell was made).
+    pub callback: Option<&'static Location<'static>>,
+    /// The cell that the callback wrote.
+    pub wrote: Option<CellInfo>,
+}
+
+/// What can be wrong with a call. Nothing is lost when one is returned: the store stays usable.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The thread's store is gone (its thread is ending); the handle is inert.
+    StoreClosed,
+    /// The cell was disposed of.
+    Disposed(CellInfo),
+    /// The cell has completed or failed and takes no more writes.
+    Ended(CellInfo),
+    /// The cell is lent to a running `update`; it can't be read or written meanwhile.
+    Lent {
+        /// The cell that is being updated.
+        cell: CellInfo,
+        /// Where the `update` was called.
+        update: &'static Location<'static>,
+        /// Where the refused read was made.
+        read: &'static Location<'static>,
+    },
+    /// Another live cell has this UUID, or it lies in the range of computed ones.
+    DuplicateUuid {
+        /// The refused UUID.
+        uuid: Uuid,
+        /// The cell that was to get it.
+        cell: CellInfo,
+    },
+    /// The computed UUID of the cell was handed out already; it can't change any more.
+    UuidHandedOut {
+        /// The UUID that the cell keeps.
+        uuid: Uuid,
+        /// The cell.
+        cell: CellInfo,
+    },
+    /// Writes made in callbacks caused ever more writes; the rest of the queue was dropped.
+    NoConvergence {
+        /// The generation reached (each write in a callback is one more than the wave it runs in).
+        generation: u32,
+        /// How many writes were waiting.
+        waiting: usize,
+        /// The callbacks in the loop and what each wrote.
+        feedback: Vec<Feedback>,
+    },
+    /// `on_cleanup` was called where no scope is current.
+    NoScope {
+        /// Where it was called.
+        place: &'static Location<'static>,
+    },
+    /// The edge would have closed a circle of dependencies.
+    Cycle {
+        /// The cells of the circle, each depending on the one before.
+        path: Vec<CellInfo>,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::StoreClosed => f.write_str(
+                "the cell store of this thread is closed (the thread is ending); drop handles before the thread's end",
+            ),
+            Error::Disposed(cell) => {
+                write!(f, "{cell} was disposed of; keep a WeakCell and upgrade it if the cell may be gone")
+            }
+            Error::Ended(cell) => {
+                write!(f, "{cell} has completed or failed and takes no more writes; make a new cell")
+            }
+            Error::Lent { cell, update, read } => write!(
+                f,
+                "{cell} is lent to the update at {update} and can't be read at {read}; read it before the update"
+            ),
+            Error::DuplicateUuid { uuid, cell } => {
+                write!(f, "{uuid} is taken, so {cell} can't get it; give each cell a UUID of its own")
+            }
+            Error::UuidHandedOut { uuid, cell } => {
+                write!(f, "{cell} has handed out {uuid} already; call with_uuid before anything asks for the UUID")
+            }
+            Error::NoConvergence { generation, waiting, feedback } => {
+                write!(f, "writes in callbacks do not converge (generation {generation}, {waiting} writes waiting)")?;
+                feedback.iter().try_for_each(|one| write_feedback(f, one))?;
+                f.write_str("; the waiting writes were dropped; break the loop or raise the limits")
+            }
+            Error::NoScope { place } => {
+                write!(f, "on_cleanup at {place} is not inside a scope; call it in the body of Scope::run")
+            }
+            Error::Cycle { path } => {
+                f.write_str("dependency cycle refused: ")?;
+                for (i, cell) in path.iter().enumerate() {
+                    write!(f, "{}{cell}", if i == 0 { "" } else { " -> " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn write_feedback(f: &mut fmt::Formatter<'_>, one: &Feedback) -> fmt::Result {
+    match one.callback {
+        Some(place) => write!(f, "; the callback made at {place}")?,
+        None => f.write_str("; a callback")?,
+    }
+    if let Some(on) = &one.on {
+        write!(f, " on {on}")?;
+    }
+    match &one.wrote {
+        Some(wrote) => write!(f, " wrote {wrote}"),
+        None => f.write_str(" wrote a cell that is gone"),
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,265 @@
+//! A chunked vector: the column in which per-rank rows are kept.
+//!
+//! Elements live in boxed chunks of [`CHUNK`] elements, so growing never moves an element that is
+//! already there and never needs more than one new chunk at once.
+//!
+//! What it does not know: what its elements mean. Nothing here is about ranks or graphs.
+//!
+//! Invariants:
+//! - I1: `chunks` holds enough chunks for `len` elements and at most one chunk more.
+//! - I2: every element at or after `len` is `T::default()`, so a popped element keeps nothing alive.
+//!
+//! Costs: `push`, `pop`, and indexing are O(1); no operation but `shrink_to_fit` touches elements
+//! other than those it is asked for. A chunk in use occupies its full size.
+
+use std::mem;
+use std::ops::{Index, IndexMut};
+
+/// Elements to a chunk; a power of two.
+pub(crate) const CHUNK: usize = 1024;
+/// `log2(CHUNK)`.
+const SHIFT: u32 = CHUNK.trailing_zeros();
+
+/// A vector in chunks that never moves its elements when it grows.
+#[derive(Clone, Debug)]
+pub(crate) struct Column<T> {
+    /// The chunks, all of the same size.
+    chunks: Vec<Box<[T; CHUNK]>>,
+    /// Elements in use.
+    len: usize,
+}
+
+impl<T> Default for Column<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Column<T> {
+    /// An empty column; allocates nothing.
+    pub(crate) const fn new() -> Self {
+        Self {
+            chunks: Vec::new(),
+            len: 0,
+        }
+    }
+
+    /// The number of elements.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The number of elements for which there is memory.
+    pub(crate) fn capacity(&self) -> usize {
+        self.chunks.len() * CHUNK
+    }
+
+    /// The heap bytes held, not counting what the elements themselves own.
+    pub(crate) fn bytes(&self) -> usize {
+        self.capacity() * size_of::<T>() + self.chunks.capacity() * size_of::<Box<[T; CHUNK]>>()
+    }
+
+    /// The element at `index`, if there is one.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<&T> {
+        (index < self.len).then(|| &self.chunks[index >> SHIFT][index % CHUNK])
+    }
+
+    /// The element at `index`, if there is one.
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        (index < self.len).then(|| &mut self.chunks[index >> SHIFT][index % CHUNK])
+    }
+
+    /// The chunk that holds the element at `index`: the element is at `index % CHUNK` in it.
+    /// Elements of the chunk past the end of the column are default ones.
+    ///
+    /// # Panics
+    /// If there is no such chunk.
+    #[inline]
+    pub(crate) fn chunk_of(&self, index: usize) -> &[T; CHUNK] {
+        &self.chunks[index >> SHIFT]
+    }
+
+    /// The elements in order.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        let (full, rest) = (self.len >> SHIFT, self.len % CHUNK);
+        let tail = self.chunks.get(full).map_or(&[][..], |last| &last[..rest]);
+        let full = self.chunks[..full].iter();
+        full.flat_map(|chunk| chunk.iter()).chain(tail)
+    }
+
+    /// Exchanges two elements.
+    ///
+    /// # Panics
+    /// If either index is out of bounds.
+    pub(crate) fn swap(&mut self, a: usize, b: usize) {
+        let (a, b) = (a.min(b), a.max(b));
+        self.expect_index(b);
+        let (near, far) = (a >> SHIFT, b >> SHIFT);
+        if near == far {
+            self.chunks[near].swap(a % CHUNK, b % CHUNK);
+        } else {
+            let (head, tail) = self.chunks.split_at_mut(far);
+            mem::swap(&mut head[near][a % CHUNK], &mut tail[0][b % CHUNK]);
+        }
+    }
+
+    /// Gives back the spare chunk and the slack of the chunk table.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.chunks.truncate(self.len.div_ceil(CHUNK));
+        self.chunks.shrink_to_fit();
+    }
+
+    /// Panics unless `index` is in bounds.
+    #[inline]
+    fn expect_index(&self, index: usize) {
+        if index >= self.len {
+            out_of_bounds(index, self.len);
+        }
+    }
+}
+
+impl<T: Default> Column<T> {
+    /// Appends an element.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        let index = self.len;
+        if index >> SHIFT == self.chunks.len() {
+            self.add_chunk();
+        }
+        self.chunks[index >> SHIFT][index % CHUNK] = value;
+        self.len = index + 1;
+    }
+
+    /// Removes the last element.
+    #[inline]
+    pub(crate) fn pop(&mut self) -> Option<T> {
+        let last = self.len.checked_sub(1)?;
+        let value = mem::take(&mut self.chunks[last >> SHIFT][last % CHUNK]);
+        self.len = last;
+        if last % CHUNK == 0 {
+            self.drop_surplus();
+        }
+        Some(value)
+    }
+
+    /// Drops every element at or after `len`.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        while self.len > len {
+            self.pop();
+        }
+    }
+
+    /// Adds one chunk of default elements.
+    #[cold]
+    fn add_chunk(&mut self) {
+        let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
+        match chunk.try_into() {
+            Ok(chunk) => self.chunks.push(chunk),
+            Err(_) => unreachable!("a chunk has CHUNK elements"),
+        }
+    }
+
+    /// Keeps one spare chunk at most.
+    #[cold]
+    fn drop_surplus(&mut self) {
+        self.chunks.truncate(self.len.div_ceil(CHUNK) + 1);
+    }
+}
+
+impl<T> Index<usize> for Column<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: usize) -> &T {
+        self.expect_index(index);
+        &self.chunks[index >> SHIFT][index % CHUNK]
+    }
+}
+
+impl<T> IndexMut<usize> for Column<T> {
+    #[inline]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        self.expect_index(index);
+        &mut self.chunks[index >> SHIFT][index % CHUNK]
+    }
+}
+
+/// Reports an index that is out of bounds.
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn out_of_bounds(index: usize, len: usize) -> ! {
+    panic!("index {index} is out of bounds of a column of {len}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    #[test]
+    fn behaves_like_a_vector() {
+        let mut column = Column::new();
+        for i in 0..3 * CHUNK + 7 {
+            column.push(i);
+        }
+        column.swap(1, 2);
+        column.swap(0, 2 * CHUNK);
+        assert_eq!((column[0], column[2 * CHUNK]), (2 * CHUNK, 0));
+        assert_eq!((column[1], column[2]), (2, 1));
+        column[5] = 50;
+        *column.get_mut(6).unwrap() = 60;
+        assert_eq!(column.get(5), Some(&50));
+        assert_eq!(column.get(3 * CHUNK + 7), None);
+        assert_eq!(column.iter().count(), column.len());
+        assert_eq!(column.iter().nth(6), Some(&60));
+        assert_eq!(column.iter().next_back(), Some(&(3 * CHUNK + 6)));
+        column.truncate(CHUNK);
+        assert_eq!(column.iter().count(), CHUNK);
+        assert_eq!(column.pop(), Some(CHUNK - 1));
+    }
+
+    #[test]
+    fn keeps_one_spare_chunk_at_most() {
+        let mut column = Column::new();
+        for _ in 0..4 * CHUNK {
+            column.push(0u8);
+        }
+        column.truncate(CHUNK);
+        assert_eq!(column.capacity(), 2 * CHUNK);
+        column.truncate(0);
+        assert_eq!(column.capacity(), CHUNK);
+        assert!(column.is_empty() && column.pop().is_none());
+        column.shrink_to_fit();
+        assert_eq!(column.bytes(), 0);
+    }
+
+    #[test]
+    fn popped_elements_are_not_kept_alive() {
+        let value = Rc::new(());
+        let mut column = Column::new();
+        column.push(Some(Rc::clone(&value)));
+        column.push(Some(Rc::clone(&value)));
+        column.truncate(1);
+        assert_eq!(Rc::strong_count(&value), 2);
+        assert_eq!(column.pop(), Some(Some(Rc::clone(&value))));
+        assert_eq!(Rc::strong_count(&value), 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "out of bounds")]
+    fn an_index_past_the_end_panics_inside_a_chunk() {
+        let mut column = Column::new();
+        column.push(1);
+        let _ = column[1];
+    }
+}

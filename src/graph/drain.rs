@@ -1,0 +1,255 @@
+//! Draining: visiting the dirty nodes from the lowest rank up while more of them become dirty.
+//!
+//! The cursor, a [`Lane`], keeps the word of the bitset that is being drained in registers. Every
+//! change of it is also stored, so memory is never behind, but the next step does not wait for a
+//! load of what the last one stored. The graph notes which word the lane holds, as `open`. Whoever
+//! changes the bitset other than through the lane *disturbs* it: erases that note, upon which the
+//! lane reads the word again before its next step.
+//!
+//! What it does not know: what is computed, and whether a computed node has changed.
+//!
+//! Invariants:
+//! - I1: if `open` is a word, the lane in use has that index, its word equals the one in memory,
+//!   and all words below are zero.
+//! - I2: only occupied ranks are marked.
+//!
+//! Costs: a step within a word is a handful of instructions; a step to the next word is O(levels).
+//! Marking n dependents is O(n), with one memory access for neighbours that share a word.
+
+use std::num::NonZeroU64;
+
+use super::column::CHUNK;
+use super::frontier::{bit_of, lowest_in, word_of};
+use super::{Graph, NONE, Rank, Record};
+
+/// An index at which no bitset has a word.
+pub(super) const NO_WORD: usize = usize::MAX;
+
+/// A cursor over the dirty nodes: a copy of one word of the bitset.
+///
+/// Only the lane that was opened last may be used.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    /// The index of the word; [`NO_WORD`] if the lane is empty.
+    index: usize,
+    /// The word.
+    word: u64,
+}
+
+impl<P: Copy> Graph<P> {
+    /// Opens a cursor, which has not read anything yet. Any other is not to be used any more.
+    #[inline]
+    pub(crate) fn lane(&mut self) -> Lane {
+        self.disturb();
+        Lane {
+            index: NO_WORD,
+            word: 0,
+        }
+    }
+
+    /// Takes the lowest dirty rank; `None` if nothing is dirty.
+    #[inline]
+    pub(crate) fn next_dirty(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
+        loop {
+            if lane.index != self.open || lane.word == 0 {
+                (lane.index, lane.word) = self.refill(lane.index);
+            }
+            let word = NonZeroU64::new(lane.word)?;
+            let rank = lowest_in(lane.index, word);
+            lane.word = word.get() & (word.get() - 1);
+            self.dirty.set_word(lane.index, lane.word);
+            if let Some(payload) = self.hot(rank).payload {
+                return Some((rank, payload));
+            }
+        }
+    }
+
+    /// Makes all trigger dependents of `rank` dirty, for the holder of the lane.
+    ///
+    /// In a chain the dependent has the next rank. That case has a branch of its own, which takes
+    /// the bit from `rank`: once it is predicted, the next step does not wait for `first`.
+    #[inline]
+    pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
+        let &Record { first, more, .. } = self.hot(rank);
+        if first.wrapping_sub(rank) == 1 && word_of(first) == self.open {
+            self.mark_in_lane(rank.wrapping_add(1), lane);
+        } else if word_of(first) == self.open {
+            self.mark_in_lane(first, lane);
+        } else if first != NONE {
+            self.dirty.mark(first);
+        }
+        if more != NONE {
+            self.mark_list(more);
+            lane.word = self.dirty.word(lane.index);
+        }
+    }
+
+    /// Makes a node dirty. Does nothing if `rank` is vacant.
+    pub(crate) fn mark_dirty(&mut self, rank: Rank) {
+        if self.is_occupied(rank) {
+            self.dirty.mark(rank);
+            self.disturb();
+        }
+    }
+
+    /// Makes all trigger dependents of `rank` dirty.
+    pub(crate) fn mark_dependents_outside(&mut self, rank: Rank) {
+        let record = &self.records[rank as usize];
+        let (first, more) = (record.first, record.more);
+        if first != NONE {
+            self.dirty.mark(first);
+            self.disturb();
+        }
+        if more != NONE {
+            self.mark_list(more);
+        }
+    }
+
+    /// Makes a node clean, and tells whether it was dirty.
+    pub(crate) fn take_dirty(&mut self, rank: Rank) -> bool {
+        let was = self.dirty.clear(rank);
+        if was {
+            self.disturb();
+        }
+        was
+    }
+
+    /// Whether a node is dirty.
+    #[inline]
+    pub(crate) fn is_dirty(&self, rank: Rank) -> bool {
+        self.dirty.contains(rank)
+    }
+
+    /// Whether any node is dirty.
+    #[inline]
+    pub(crate) fn has_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+
+    /// Notes that a node has something to deliver. Does nothing if `rank` is vacant.
+    #[inline]
+    pub(crate) fn mark_deliver(&mut self, rank: Rank) {
+        if self.is_occupied(rank) {
+            self.deliver.mark(rank);
+        }
+    }
+
+    /// Takes such a note back, and tells whether there was one.
+    pub(crate) fn clear_deliver(&mut self, rank: Rank) -> bool {
+        self.deliver.clear(rank)
+    }
+
+    /// Takes the lowest rank that has something to deliver.
+    pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
+        loop {
+            let rank = self.deliver.lowest()?;
+            self.deliver.clear(rank);
+            if let Some(payload) = self.records[rank as usize].payload {
+                return Some((rank, payload));
+            }
+        }
+    }
+
+    /// Marks a rank of the word that the lane holds.
+    #[inline]
+    fn mark_in_lane(&mut self, rank: Rank, lane: &mut Lane) {
+        debug_assert_eq!(lane.index, self.open, "not the lane in use");
+        lane.word |= bit_of(rank);
+        self.dirty.set_word(lane.index, lane.word);
+    }
+
+    /// Marks a list of dependents in memory.
+    #[inline(never)]
+    fn mark_list(&mut self, list: u32) {
+        let entries = self.pool.slice(list);
+        self.dirty.mark_all(entries.iter().map(|entry| entry.rank));
+    }
+
+    /// Makes the lane read its word again.
+    #[inline]
+    pub(super) fn disturb(&mut self) {
+        self.open = NO_WORD;
+    }
+
+    /// The hot row of a rank. Past the last rank it is the row of a vacant one, or there is none.
+    #[inline]
+    fn hot(&self, rank: Rank) -> &Record<P> {
+        let index = rank as usize;
+        &self.records.chunk_of(index)[index % CHUNK]
+    }
+
+    /// Goes on from the word at `left` to the first word that is not zero. By value, so that a
+    /// lane can stay in registers.
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self, left: usize) -> (usize, u64) {
+        self.dirty.settle_word(left);
+        let (index, word) = self.dirty.first_word().unwrap_or((NO_WORD, 0));
+        self.open = index;
+        (index, word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::EdgeKind::Trigger;
+    use super::*;
+
+    #[test]
+    fn a_lane_follows_what_it_marks_and_what_others_mark() {
+        let mut graph = Graph::new();
+        for payload in 0..300u32 {
+            graph.insert(payload);
+        }
+        for (src, dst) in [(3, 9), (3, 200), (9, 10), (3, 64)] {
+            assert_eq!(graph.link(src, dst, Trigger, |_, _| ()), Ok(true));
+        }
+        let mut lane = graph.lane();
+        assert_eq!(graph.next_dirty(&mut lane), None);
+        graph.mark_dirty(3);
+        assert_eq!(graph.next_dirty(&mut lane), Some((3, 3)));
+        graph.mark_dependents(3, &mut lane);
+        assert_eq!(graph.next_dirty(&mut lane), Some((9, 9)));
+        graph.mark_dirty(1);
+        graph.mark_dependents(9, &mut lane);
+        assert!(graph.take_dirty(64) && !graph.take_dirty(64));
+        assert_eq!(graph.next_dirty(&mut lane), Some((1, 1)));
+        assert_eq!(graph.next_dirty(&mut lane), Some((10, 10)));
+        assert_eq!(graph.next_dirty(&mut lane), Some((200, 200)));
+        assert_eq!(graph.next_dirty(&mut lane), None);
+        assert!(!graph.has_dirty());
+        graph.check();
+    }
+
+    #[test]
+    fn a_dropped_lane_loses_nothing() {
+        let mut graph = Graph::new();
+        for payload in 0..100u32 {
+            graph.insert(payload);
+        }
+        graph.mark_dirty(5);
+        graph.mark_dirty(70);
+        let mut lane = graph.lane();
+        assert_eq!(graph.next_dirty(&mut lane), Some((5, 5)));
+        let mut lane = graph.lane();
+        assert_eq!(graph.next_dirty(&mut lane), Some((70, 70)));
+        assert!(!graph.has_dirty());
+        assert_eq!(graph.next_dirty(&mut lane), None);
+        graph.check();
+    }
+
+    #[test]
+    fn deliveries_come_in_order() {
+        let mut graph = Graph::new();
+        for payload in 0..100u32 {
+            graph.insert(payload);
+        }
+        for rank in [80, 3, 20, 3] {
+            graph.mark_deliver(rank);
+        }
+        assert!(graph.clear_deliver(20));
+        assert_eq!(graph.next_deliver(), Some((3, 3)));
+        graph.remove(80);
+        assert_eq!(graph.next_deliver(), None);
+    }
+}

@@ -1,0 +1,333 @@
+//! Edges: adding, removing, and listing them.
+//!
+//! A node has three lists of entries: its in-edges, its trigger out-edges, and its quiet (passive
+//! and order) out-edges. Position 0 of the first two is held in the node's rows and position `i`
+//! beyond it is entry `i - 1` of a pooled list; the quiet list is pooled altogether. Each entry
+//! names its twin at the other end, so an edge that is found at one end is removed at both in
+//! O(1): the last entry of a list takes the place of the removed one, and its twin is told.
+//!
+//! What it does not know: how an order is restored. It asks for that before it adds an edge.
+//!
+//! Invariants: I3 and I4 of the graph; and a list with a pooled part has its position 0 taken.
+//!
+//! Costs: `pop_in` and `link_new` are O(1), if the order holds; `link` and `unlink` look through
+//! the shorter of the two lists that would hold the edge.
+
+use super::pool::Entry;
+use super::{CycleFound, EdgeKind, Graph, NONE, Rank};
+
+/// One of the lists of a node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Side {
+    /// The in-edges, of all kinds.
+    Ins,
+    /// The trigger out-edges.
+    Triggers,
+    /// The passive and order out-edges.
+    Quiet,
+}
+
+impl Side {
+    /// All lists.
+    pub(super) const ALL: [Self; 3] = [Self::Ins, Self::Triggers, Self::Quiet];
+
+    /// The list of the source that holds edges of `kind`.
+    fn of(kind: EdgeKind) -> Self {
+        match kind {
+            EdgeKind::Trigger => Self::Triggers,
+            EdgeKind::Passive | EdgeKind::Order => Self::Quiet,
+        }
+    }
+
+    /// The list that holds the twin of an entry of `kind` in this list.
+    pub(super) fn twin(self, kind: EdgeKind) -> Self {
+        match self {
+            Self::Ins => Self::of(kind),
+            Self::Triggers | Self::Quiet => Self::Ins,
+        }
+    }
+
+    /// The place in the pooled list of a position; `None` if that is held in the rows.
+    fn pooled(self, position: u32) -> Option<usize> {
+        let inline = u32::from(self != Self::Quiet);
+        Some(position.checked_sub(inline)? as usize)
+    }
+}
+
+impl<P: Copy> Graph<P> {
+    /// Adds an edge from `src` to `dst`, and restores the order if it does not ascend. `Ok(false)`
+    /// if there is such an edge of that kind already.
+    ///
+    /// `moved` is called for each node whose rank the reorder changed, `src` and `dst` included,
+    /// after the graph is consistent again with the edge in it.
+    ///
+    /// # Errors
+    /// If the edge would close a cycle. Then nothing has changed.
+    ///
+    /// # Panics
+    /// If either rank is vacant.
+    pub(crate) fn link(
+        &mut self,
+        src: Rank,
+        dst: Rank,
+        kind: EdgeKind,
+        moved: impl FnMut(P, Rank),
+    ) -> Result<bool, CycleFound> {
+        if self.find(src, dst, kind).is_some() {
+            return Ok(false);
+        }
+        self.link_new(src, dst, kind, moved).map(|()| true)
+    }
+
+    /// The same for a caller who knows that there is no such edge of that kind.
+    ///
+    /// # Errors
+    /// If the edge would close a cycle. Then nothing has changed.
+    ///
+    /// # Panics
+    /// If either rank is vacant.
+    pub(crate) fn link_new(
+        &mut self,
+        src: Rank,
+        dst: Rank,
+        kind: EdgeKind,
+        moved: impl FnMut(P, Rank),
+    ) -> Result<(), CycleFound> {
+        let occupied = self.is_occupied(src) && self.is_occupied(dst);
+        assert!(occupied, "no node at rank {src} or {dst}");
+        debug_assert!(self.find(src, dst, kind).is_none(), "duplicate edge");
+        if src < dst {
+            self.attach(src, dst, kind);
+            return Ok(());
+        }
+        let (src, dst) = self.reorder(src, dst)?;
+        self.attach(src, dst, kind);
+        self.report_moves(moved);
+        Ok(())
+    }
+
+    /// Removes an edge, and tells whether there was one.
+    pub(crate) fn unlink(&mut self, src: Rank, dst: Rank, kind: EdgeKind) -> bool {
+        let found = self.find(src, dst, kind);
+        if let Some(position) = found {
+            self.detach(dst, position);
+        }
+        found.is_some()
+    }
+
+    /// Removes the last in-edge of `dst`, and tells which it was.
+    pub(crate) fn pop_in(&mut self, dst: Rank) -> Option<(Rank, EdgeKind)> {
+        let last = self.list_len(dst, Side::Ins).checked_sub(1)?;
+        let entry = self.entry(dst, Side::Ins, last);
+        self.detach(dst, last);
+        Some((entry.rank, entry.kind()))
+    }
+
+    /// The sources of all in-edges.
+    pub(crate) fn ins(&self, rank: Rank) -> impl Iterator<Item = (Rank, EdgeKind)> {
+        self.list(rank, Side::Ins)
+            .map(|entry| (entry.rank, entry.kind()))
+    }
+
+    /// The destinations of all out-edges.
+    pub(crate) fn outs(&self, rank: Rank) -> impl Iterator<Item = (Rank, EdgeKind)> {
+        self.list(rank, Side::Triggers)
+            .chain(self.list(rank, Side::Quiet))
+            .map(|entry| (entry.rank, entry.kind()))
+    }
+
+    /// The number of in-edges of all kinds.
+    #[inline]
+    pub(crate) fn in_count(&self, rank: Rank) -> usize {
+        self.list_len(rank, Side::Ins) as usize
+    }
+
+    /// The number of trigger and passive out-edges. Looks through the quiet ones.
+    pub(crate) fn dependents(&self, rank: Rank) -> usize {
+        let passive = self.list(rank, Side::Quiet).filter(is_passive).count();
+        self.list_len(rank, Side::Triggers) as usize + passive
+    }
+
+    /// Whether there is a trigger or passive out-edge.
+    pub(crate) fn has_dependents(&self, rank: Rank) -> bool {
+        let triggers = self.records[rank as usize].first != NONE;
+        triggers || self.list(rank, Side::Quiet).any(|entry| is_passive(&entry))
+    }
+
+    /// Removes all edges of a node.
+    pub(super) fn detach_all(&mut self, rank: Rank) {
+        while self.pop_in(rank).is_some() {}
+        for side in [Side::Triggers, Side::Quiet] {
+            while let Some(last) = self.list_len(rank, side).checked_sub(1) {
+                let twin = self.entry(rank, side, last);
+                self.detach(twin.rank, twin.position());
+            }
+        }
+    }
+
+    /// Adds an edge that ascends and is not there yet.
+    fn attach(&mut self, src: Rank, dst: Rank, kind: EdgeKind) {
+        let out = self.list_len(src, Side::of(kind));
+        let input = self.list_len(dst, Side::Ins);
+        self.push_entry(src, Side::of(kind), Entry::new(dst, input, kind));
+        self.push_entry(dst, Side::Ins, Entry::new(src, out, kind));
+        self.edges += 1;
+    }
+
+    /// Removes the edge at `position` of the in-edges of `dst`.
+    fn detach(&mut self, dst: Rank, position: u32) {
+        let input = self.entry(dst, Side::Ins, position);
+        self.swap_remove(dst, Side::Ins, position);
+        self.swap_remove(input.rank, Side::of(input.kind()), input.position());
+        self.edges -= 1;
+    }
+
+    /// The position of an edge among the in-edges of `dst`.
+    fn find(&self, src: Rank, dst: Rank, kind: EdgeKind) -> Option<u32> {
+        let side = Side::of(kind);
+        if self.list_len(src, side) < self.list_len(dst, Side::Ins) {
+            let mut outs = self.list(src, side);
+            let out = outs.find(|entry| entry.rank == dst && entry.kind() == kind)?;
+            return Some(out.position());
+        }
+        let mut ins = (0..).zip(self.list(dst, Side::Ins));
+        let (position, _) = ins.find(|(_, entry)| entry.rank == src && entry.kind() == kind)?;
+        Some(position)
+    }
+
+    /// The entries of a list, by position.
+    pub(super) fn list(&self, rank: Rank, side: Side) -> impl Iterator<Item = Entry> {
+        let inline = Some(self.inline(rank, side)).filter(|entry| !entry.is_empty());
+        let pooled = self.pool.slice(self.handle(rank, side));
+        inline.into_iter().chain(pooled.iter().copied())
+    }
+
+    /// The length of a list.
+    #[inline]
+    pub(super) fn list_len(&self, rank: Rank, side: Side) -> u32 {
+        let inline = u32::from(!self.inline(rank, side).is_empty());
+        inline + self.pool.len(self.handle(rank, side))
+    }
+
+    /// The entry at `position` of a list.
+    pub(super) fn entry(&self, rank: Rank, side: Side, position: u32) -> Entry {
+        match side.pooled(position) {
+            Some(index) => self.pool.slice(self.handle(rank, side))[index],
+            None => self.inline(rank, side),
+        }
+    }
+
+    /// Replaces the entry at `position` of a list.
+    pub(super) fn set_entry(&mut self, rank: Rank, side: Side, position: u32, entry: Entry) {
+        let handle = self.handle(rank, side);
+        match side.pooled(position) {
+            Some(index) => self.pool.slice_mut(handle)[index] = entry,
+            None => self.set_inline(rank, side, entry),
+        }
+    }
+
+    /// The pooled part of a list.
+    #[inline]
+    pub(super) fn handle(&self, rank: Rank, side: Side) -> u32 {
+        match side {
+            Side::Ins => self.cold[rank as usize].inputs,
+            Side::Triggers => self.records[rank as usize].more,
+            Side::Quiet => self.cold[rank as usize].quiet,
+        }
+    }
+
+    /// The entry of a list that is held in the rows, or [`Entry::EMPTY`].
+    #[inline]
+    fn inline(&self, rank: Rank, side: Side) -> Entry {
+        let cold = &self.cold[rank as usize];
+        let first = self.records[rank as usize].first;
+        match side {
+            Side::Ins => cold.input,
+            Side::Triggers if first != NONE => {
+                Entry::new(first, cold.first_twin, EdgeKind::Trigger)
+            }
+            Side::Triggers | Side::Quiet => Entry::EMPTY,
+        }
+    }
+
+    /// Replaces the entry of a list that is held in the rows.
+    fn set_inline(&mut self, rank: Rank, side: Side, entry: Entry) {
+        debug_assert_ne!(side, Side::Quiet, "the quiet list is pooled");
+        let cold = &mut self.cold[rank as usize];
+        if side == Side::Ins {
+            cold.input = entry;
+        } else {
+            cold.first_twin = entry.position();
+            self.records[rank as usize].first = entry.rank;
+        }
+    }
+
+    /// Appends to a list.
+    fn push_entry(&mut self, rank: Rank, side: Side, entry: Entry) {
+        if side.pooled(self.list_len(rank, side)).is_none() {
+            return self.set_inline(rank, side, entry);
+        }
+        let mut handle = self.handle(rank, side);
+        self.pool.push(&mut handle, entry);
+        self.set_handle(rank, side, handle);
+    }
+
+    /// Removes an entry of a list. The last one takes its place, and its twin is told.
+    fn swap_remove(&mut self, rank: Rank, side: Side, position: u32) {
+        let last = self.list_len(rank, side) - 1;
+        if position != last {
+            let moved = self.entry(rank, side, last);
+            self.set_entry(rank, side, position, moved);
+            let (node, place) = (moved.rank, moved.position());
+            let twin = Entry::new(rank, position, moved.kind());
+            self.set_entry(node, side.twin(moved.kind()), place, twin);
+        }
+        if side.pooled(last).is_none() {
+            return self.set_inline(rank, side, Entry::EMPTY);
+        }
+        let mut handle = self.handle(rank, side);
+        self.pool.pop(&mut handle);
+        self.set_handle(rank, side, handle);
+    }
+
+    /// Sets the pooled part of a list.
+    fn set_handle(&mut self, rank: Rank, side: Side, handle: u32) {
+        let field = match side {
+            Side::Ins => &mut self.cold[rank as usize].inputs,
+            Side::Triggers => &mut self.records[rank as usize].more,
+            Side::Quiet => &mut self.cold[rank as usize].quiet,
+        };
+        *field = handle;
+    }
+
+    /// Rewrites the ranks in the lists of `rank`, and those by which its neighbours refer to it,
+    /// while rows are still at their old ranks and the id table already has the new ones. A
+    /// neighbour that moves as well rewrites its own lists.
+    pub(super) fn rename(&mut self, rank: Rank, new: Rank) {
+        for side in Side::ALL {
+            for position in 0..self.list_len(rank, side) {
+                let entry = self.entry(rank, side, position);
+                let (kind, place) = (entry.kind(), entry.position());
+                let target = self.new_rank(entry.rank);
+                if target == entry.rank {
+                    let twin = Entry::new(new, position, kind);
+                    self.set_entry(target, side.twin(kind), place, twin);
+                } else {
+                    let entry = Entry::new(target, place, kind);
+                    self.set_entry(rank, side, position, entry);
+                }
+            }
+        }
+    }
+
+    /// The rank that the id table has for the node whose rows are at `rank`.
+    fn new_rank(&self, rank: Rank) -> Rank {
+        let known = self.ids.rank(self.id(rank));
+        known.expect("a node that has edges has an id")
+    }
+}
+
+/// Whether an entry is of a passive edge.
+fn is_passive(entry: &Entry) -> bool {
+    entry.kind() == EdgeKind::Passive
+}

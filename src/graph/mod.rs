@@ -1,0 +1,384 @@
+//! The topology of a cell store: which cell feeds which, in what order to compute them, and which
+//! of them are to be computed.
+//!
+//! A node is addressed by its [`CellId`], which is never given out twice, or by its [`Rank`], the
+//! index of its rows, which changes when the order is restored or compacted. Ranks are a
+//! topological order at all times: the dirty node of lowest rank has no dirty node upstream.
+//!
+//! What it does not know: values, closures, user code. A node carries an opaque `Copy` payload,
+//! and whoever needs to follow a node is told its new rank by a callback.
+//!
+//! Layout: what draining touches is in `records` (payload, first trigger dependent, handle of the
+//! others); all else about a node is in `cold`. The first in-edge and the first trigger out-edge
+//! are held in the rows, further edges in pooled lists.
+//!
+//! Invariants:
+//! - I1: `records` and `cold` have one row for each rank. A vacant rank has no payload, no edges,
+//!   and is in neither bitset; `vacant` counts them.
+//! - I2: the id table maps the id of each occupied rank to that rank, and no other id to any.
+//! - I3: every edge ascends in rank, whatever its kind, and there is one at most of each kind
+//!   between two nodes.
+//! - I4: both ends of an edge are twins: each names the other's node and position.
+//! - I5: unless ranks are held, the last rank is occupied.
+//!
+//! Costs: `insert` is amortised O(1), `remove` O(edges of the node); a node takes 16 + 32 bytes
+//! with a pointer as payload, and 8 in the id table. Rows are allocated 1024 at a time.
+
+mod column;
+mod drain;
+mod edges;
+mod frontier;
+mod ids;
+mod order;
+mod pool;
+mod scratch;
+mod walk;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use column::Column;
+pub(crate) use drain::Lane;
+pub(crate) use frontier::Frontier;
+
+use drain::NO_WORD;
+use ids::Ids;
+use pool::{Entry, Pool};
+use scratch::Scratch;
+
+slotmap::new_key_type! {
+    /// Names a cell of a store. An id is never given out a second time by the same store, so the
+    /// id of a cell that is gone stays invalid.
+    pub struct CellId;
+}
+
+/// A position in the topological order, which is the index of the node's rows.
+pub(crate) type Rank = u32;
+
+/// No rank, or no list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Ranks are below this, so that no word of a bitset has the index `word_of(NONE)`.
+const MAX_RANKS: usize = (NONE & !63) as usize;
+
+/// What an edge means to its destination. Every kind orders.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum EdgeKind {
+    /// A dependency: a change of the source makes the destination dirty.
+    Trigger,
+    /// A dependency that keeps the source alive but does not make the destination dirty.
+    Passive,
+    /// Not a dependency: the source is only to be computed first.
+    Order,
+}
+
+/// An edge that was refused because it would have closed a cycle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct CycleFound {
+    /// The cycle in the direction of dependency: every node has an in-edge from the one after it,
+    /// where the last of these edges is the refused one. For a refused edge from `src` to `dst`
+    /// that is `[src, .., dst, src]`: `src` reads .. reads `dst`, which would have read `src`. It
+    /// is `[src, src]` if both are the same node. No other node occurs twice.
+    pub(crate) path: Vec<CellId>,
+}
+
+/// The row of a rank that draining reads.
+#[derive(Clone, Copy, Debug)]
+struct Record<P> {
+    /// The payload; `None` if the rank is vacant.
+    payload: Option<P>,
+    /// The first trigger dependent, or [`NONE`].
+    first: Rank,
+    /// The list of further trigger dependents, or [`NONE`].
+    more: u32,
+}
+
+impl<P> Default for Record<P> {
+    fn default() -> Self {
+        Self {
+            payload: None,
+            first: NONE,
+            more: NONE,
+        }
+    }
+}
+
+/// The row of a rank that draining does not read.
+#[derive(Clone, Copy, Debug)]
+struct Cold {
+    /// The id of the node.
+    id: CellId,
+    /// The position of the first trigger dependent's twin.
+    first_twin: u32,
+    /// The first in-edge, or [`Entry::EMPTY`].
+    input: Entry,
+    /// The list of further in-edges, or [`NONE`].
+    inputs: u32,
+    /// The list of passive and order out-edges, or [`NONE`].
+    quiet: u32,
+    /// Whether the slot of the id must not be used again; see [`ids`].
+    retire_on_removal: bool,
+}
+
+impl Default for Cold {
+    fn default() -> Self {
+        Self {
+            id: CellId::default(),
+            first_twin: 0,
+            input: Entry::EMPTY,
+            inputs: NONE,
+            quiet: NONE,
+            retire_on_removal: false,
+        }
+    }
+}
+
+/// The rows stay as small as the module comment says.
+const _: () = {
+    assert!(size_of::<Record<std::ptr::NonNull<()>>>() == 16);
+    assert!(size_of::<Cold>() == 32);
+};
+
+/// A directed acyclic graph whose nodes are kept in topological order.
+#[derive(Debug)]
+pub(crate) struct Graph<P: Copy> {
+    /// The hot rows, by rank.
+    records: Column<Record<P>>,
+    /// The cold rows, by rank.
+    cold: Column<Cold>,
+    /// All edges that are not in a row.
+    pool: Pool,
+    /// Nodes to be computed.
+    dirty: Frontier,
+    /// Changed nodes that have subscribers to be told.
+    deliver: Frontier,
+    /// The word of `dirty` that the lane in use holds; [`NO_WORD`] if there is none, or if
+    /// `dirty` was changed other than through the lane since the lane last read it.
+    open: usize,
+    /// Whether no rank may be given out again for now.
+    held: bool,
+    /// The number of vacant ranks.
+    vacant: usize,
+    /// The number of edges.
+    edges: usize,
+    /// The number of ranks that reorders have changed.
+    moves: u64,
+    /// The id table.
+    ids: Ids,
+    /// Buffers of the searches.
+    scratch: Scratch<P>,
+}
+
+impl<P: Copy> Default for Graph<P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<P: Copy> Graph<P> {
+    /// An empty graph.
+    pub(crate) fn new() -> Self {
+        Self {
+            records: Column::new(),
+            cold: Column::new(),
+            pool: Pool::default(),
+            dirty: Frontier::default(),
+            deliver: Frontier::default(),
+            open: NO_WORD,
+            held: false,
+            vacant: 0,
+            edges: 0,
+            moves: 0,
+            ids: Ids::default(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// Adds a node without edges at the end of the order.
+    pub(crate) fn insert(&mut self, payload: P) -> CellId {
+        self.insert_ranked(payload).0
+    }
+
+    /// Adds a node without edges at the end of the order, and tells its rank.
+    pub(crate) fn insert_ranked(&mut self, payload: P) -> (CellId, Rank) {
+        let len = self.records.len();
+        assert!(len < MAX_RANKS, "too many cells");
+        let rank = len as Rank;
+        let id = self.ids.insert(rank);
+        self.records.push(Record {
+            payload: Some(payload),
+            ..Record::default()
+        });
+        self.cold.push(Cold {
+            id,
+            ..Cold::default()
+        });
+        self.dirty.grow(len + 1);
+        self.deliver.grow(len + 1);
+        (id, rank)
+    }
+
+    /// Removes a node and its edges of all kinds. Its rank becomes vacant, and vacant ranks at the
+    /// end are given back unless they are held.
+    ///
+    /// # Panics
+    /// If `rank` is vacant.
+    pub(crate) fn remove(&mut self, rank: Rank) {
+        assert!(self.is_occupied(rank), "no node at rank {rank}");
+        self.detach_all(rank);
+        self.take_dirty(rank);
+        self.deliver.clear(rank);
+        self.records[rank as usize] = Record::default();
+        let Cold {
+            id,
+            retire_on_removal,
+            ..
+        } = std::mem::take(&mut self.cold[rank as usize]);
+        self.vacant += 1;
+        if self.ids.release(id, retire_on_removal) {
+            self.retire_live();
+        }
+        if !self.held {
+            self.trim();
+        }
+    }
+
+    /// Holds back vacant ranks, so that no rank is given out again, or lifts the hold. Lifting it
+    /// gives back the vacant ranks at the end.
+    pub(crate) fn hold_ranks(&mut self, held: bool) {
+        self.held = held;
+        if !held {
+            self.trim();
+        }
+    }
+
+    /// The rank of a node; `None` if the node is gone.
+    #[inline]
+    pub(crate) fn rank_of(&self, id: CellId) -> Option<Rank> {
+        self.ids.rank(id)
+    }
+
+    /// Whether there is a node of this id.
+    #[inline]
+    pub(crate) fn contains(&self, id: CellId) -> bool {
+        self.rank_of(id).is_some()
+    }
+
+    /// The id of the node at `rank`, which must be in bounds; the null id if the rank is vacant.
+    #[inline]
+    pub(crate) fn id(&self, rank: Rank) -> CellId {
+        self.cold[rank as usize].id
+    }
+
+    /// The payload of the node at `rank`; `None` if there is no node.
+    #[inline]
+    pub(crate) fn payload(&self, rank: Rank) -> Option<P> {
+        self.records.get(rank as usize)?.payload
+    }
+
+    /// The number of nodes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.records.len() - self.vacant
+    }
+
+    /// Whether there is no node.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of ranks in use or vacant; all ranks are below it.
+    #[inline]
+    pub(crate) fn ranks(&self) -> usize {
+        self.records.len()
+    }
+
+    /// The number of edges of all kinds.
+    #[inline]
+    pub(crate) fn edge_count(&self) -> usize {
+        self.edges
+    }
+
+    /// How many ranks reorders have changed so far, all together.
+    #[inline]
+    pub(crate) fn moves(&self) -> u64 {
+        self.moves
+    }
+
+    /// The nodes in the order of their ranks.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CellId, Rank, P)> {
+        let rows = (0..).zip(self.records.iter().zip(self.cold.iter()));
+        rows.filter_map(|(rank, (record, cold))| Some((cold.id, rank, record.payload?)))
+    }
+
+    /// The number of ranks for which there is memory.
+    pub(crate) fn capacity(&self) -> usize {
+        self.records.capacity()
+    }
+
+    /// Gives back memory that is not in use, except that of the id table, which must remember the
+    /// ids it has given out. Vacant ranks stay; see [`Graph::compact`].
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.records.shrink_to_fit();
+        self.cold.shrink_to_fit();
+        self.pool.shrink_to_fit();
+        self.dirty.shrink_to(self.records.len());
+        self.deliver.shrink_to(self.records.len());
+        self.disturb();
+        self.scratch = Scratch::default();
+    }
+
+    /// Bytes that one node takes here: its two rows, its id and its edges beyond the first of each kind.
+    pub(crate) fn row_bytes(&self, rank: Rank) -> usize {
+        let edges =
+            self.ins(rank).count().saturating_sub(1) + self.outs(rank).count().saturating_sub(1);
+        size_of::<Record<P>>()
+            + size_of::<Cold>()
+            + size_of::<CellId>()
+            + edges * size_of::<Entry>()
+    }
+
+    /// The heap bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let rows = self.records.bytes() + self.cold.bytes() + self.pool.bytes();
+        let sets = self.dirty.bytes() + self.deliver.bytes();
+        rows + sets + self.ids.bytes() + self.scratch.bytes()
+    }
+
+    /// Sets how many removals make an epoch of the id table.
+    #[cfg(test)]
+    pub(crate) fn set_epoch_limit(&mut self, limit: u32) {
+        self.ids.set_epoch_limit(limit);
+    }
+
+    /// Whether there is a node at `rank`.
+    #[inline]
+    fn is_occupied(&self, rank: Rank) -> bool {
+        self.payload(rank).is_some()
+    }
+
+    /// Gives back the vacant ranks at the end.
+    fn trim(&mut self) {
+        while let Some(last) = self.records.len().checked_sub(1) {
+            if self.records[last].payload.is_some() {
+                return;
+            }
+            self.records.pop();
+            self.cold.pop();
+            self.vacant -= 1;
+        }
+    }
+
+    /// Marks every node as one whose slot in the id table must not be used again.
+    #[cold]
+    fn retire_live(&mut self) {
+        for rank in 0..self.records.len() {
+            self.cold[rank].retire_on_removal = self.records[rank].payload.is_some();
+        }
+    }
+}

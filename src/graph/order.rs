@@ -1,0 +1,197 @@
+//! The order: restoring it when an edge does not ascend, and squeezing vacant ranks out of it.
+//!
+//! An edge from `src` to a `dst` of lower rank breaks the order only between the two ranks. Of the
+//! nodes there, those downstream of `dst` must come after those upstream of `src`. Exactly these
+//! nodes are found, and they share out among themselves the ranks that they have: first the ones
+//! upstream, then the ones downstream, each group in its old order. All other nodes stay.
+//!
+//! What it does not know: who keeps ranks outside. They are told of every change.
+//!
+//! Invariants: I1 to I4 of the graph hold again when a function of this module returns. While rows
+//! are moved, the id table is ahead of them: it has the new ranks already.
+//!
+//! Costs: a reorder is O(m log m) for the m nodes found and their edges, however large the graph;
+//! `compact` is O(ranks + edges).
+
+use std::mem;
+
+use super::scratch::{Row, Scratch};
+use super::{CellId, CycleFound, Graph, NONE, Rank};
+
+/// Fewer vacant ranks than this are not worth compacting.
+const FEW_VACANT: usize = 64;
+
+impl<P: Copy> Graph<P> {
+    /// Whether more than half of the ranks are vacant, and not just a few. Never while ranks are
+    /// held.
+    #[inline]
+    pub(crate) fn needs_compaction(&self) -> bool {
+        !self.held && self.vacant > FEW_VACANT && self.vacant * 2 > self.records.len()
+    }
+
+    /// Squeezes the vacant ranks out; the order of the nodes stays. `moved` is called for each
+    /// node whose rank changed, in order, when all is done. Ranks must not be held.
+    pub(crate) fn compact(&mut self, mut moved: impl FnMut(P, Rank)) {
+        debug_assert!(!self.held, "ranks are held");
+        if self.vacant == 0 {
+            return;
+        }
+        let mut plan = mem::take(&mut self.scratch.plan);
+        plan.clear();
+        plan.extend(self.iter().zip(0..).map(|((_, old, _), new)| (old, new)));
+        plan.retain(|(old, new)| old != new);
+        self.announce(&plan);
+        for &(old, new) in &plan {
+            let row = self.take_row(old);
+            self.put_row(new, row);
+        }
+        self.trim();
+        for &(_, new) in &plan {
+            self.payload(new).into_iter().for_each(|p| moved(p, new));
+        }
+        self.scratch.plan = plan;
+    }
+
+    /// Makes room in the order for an edge from `src` to `dst`, which does not ascend. Returns the
+    /// new ranks of the two; [`Graph::report_moves`] is to follow.
+    pub(super) fn reorder(&mut self, src: Rank, dst: Rank) -> Result<(Rank, Rank), CycleFound> {
+        let mut scratch = mem::take(&mut self.scratch);
+        let found = self.affected(&mut scratch, src, dst);
+        let ends = found.map(|()| {
+            share_ranks(&mut scratch);
+            let ids = (self.id(src), self.id(dst));
+            self.apply(&mut scratch);
+            (self.settled_rank(ids.0), self.settled_rank(ids.1))
+        });
+        self.scratch = scratch;
+        ends
+    }
+
+    /// Calls `moved` for each node that the last reorder moved.
+    pub(super) fn report_moves(&mut self, mut moved: impl FnMut(P, Rank)) {
+        for &(_, new) in &self.scratch.plan {
+            self.payload(new).into_iter().for_each(|p| moved(p, new));
+        }
+    }
+
+    /// Finds the nodes that have to move: into `ahead` those downstream of `dst`, and into
+    /// `behind` those upstream of `src`, as far as their ranks are between the two.
+    fn affected(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Result<(), CycleFound> {
+        let cycle = self.search_ahead(scratch, src, dst);
+        scratch.seen.clear(scratch.ahead.iter().map(|met| met.0));
+        if let Some(last) = cycle {
+            let path = self.cycle(&scratch.ahead, src, last);
+            return Err(CycleFound { path });
+        }
+        self.upstream(scratch, src, dst, |_| true);
+        Ok(())
+    }
+
+    /// Fills `ahead`. If that meets `src`, returns the place of the node it was met from, which is
+    /// [`NONE`] if `src` is `dst`.
+    fn search_ahead(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Option<u32> {
+        let Scratch { seen, ahead, .. } = scratch;
+        ahead.clear();
+        if src == dst {
+            return Some(NONE);
+        }
+        seen.cover(self.records.len());
+        seen.insert(dst);
+        ahead.push((dst, NONE));
+        let mut place = 0;
+        while let Some(&(rank, _)) = ahead.get(place as usize) {
+            for (next, _) in self.outs(rank) {
+                if next == src {
+                    return Some(place);
+                }
+                if next < src && seen.insert(next) {
+                    ahead.push((next, place));
+                }
+            }
+            place += 1;
+        }
+        None
+    }
+
+    /// The path from `src` against the edges to the origin of `ahead`, and to `src` again.
+    fn cycle(&self, ahead: &[(Rank, u32)], src: Rank, last: u32) -> Vec<CellId> {
+        let mut path = vec![self.id(src)];
+        let mut place = last;
+        while let Some(&(rank, from)) = ahead.get(place as usize) {
+            path.push(self.id(rank));
+            place = from.min(0);
+        }
+        path.push(self.id(src));
+        path
+    }
+
+    /// Moves the nodes as planned.
+    fn apply(&mut self, scratch: &mut Scratch<P>) {
+        let Scratch { plan, rows, .. } = scratch;
+        self.announce(plan);
+        rows.clear();
+        rows.extend(plan.iter().map(|&(old, _)| self.take_row(old)));
+        for (&(_, new), &row) in plan.iter().zip(&*rows) {
+            self.put_row(new, row);
+        }
+        self.moves += plan.len() as u64;
+    }
+
+    /// Gives the ids and the edges of the nodes in `plan` their new ranks.
+    fn announce(&mut self, plan: &[(Rank, Rank)]) {
+        for &(old, new) in plan {
+            self.ids.set_rank(self.id(old), new);
+        }
+        for &(old, new) in plan {
+            self.rename(old, new);
+        }
+        self.disturb();
+    }
+
+    /// Takes what is kept by rank about a node, and leaves the rank vacant.
+    fn take_row(&mut self, rank: Rank) -> Row<P> {
+        Row {
+            record: mem::take(&mut self.records[rank as usize]),
+            cold: mem::take(&mut self.cold[rank as usize]),
+            dirty: self.dirty.clear(rank),
+            deliver: self.deliver.clear(rank),
+        }
+    }
+
+    /// Puts a node at a rank that is vacant.
+    fn put_row(&mut self, rank: Rank, row: Row<P>) {
+        self.records[rank as usize] = row.record;
+        self.cold[rank as usize] = row.cold;
+        if row.dirty {
+            self.dirty.mark(rank);
+        }
+        if row.deliver {
+            self.deliver.mark(rank);
+        }
+    }
+
+    /// The rank of a node that is known to be live.
+    fn settled_rank(&self, id: CellId) -> Rank {
+        self.ids.rank(id).expect("a moved node is live")
+    }
+}
+
+/// Shares out the ranks of the nodes in `behind` and `ahead`, and plans the moves.
+fn share_ranks<P>(scratch: &mut Scratch<P>) {
+    let Scratch {
+        ahead,
+        behind,
+        slots,
+        plan,
+        ..
+    } = scratch;
+    behind.sort_unstable();
+    ahead.sort_unstable();
+    let order = || behind.iter().copied().chain(ahead.iter().map(|met| met.0));
+    slots.clear();
+    slots.extend(order());
+    slots.sort_unstable();
+    plan.clear();
+    plan.extend(order().zip(slots.iter().copied()));
+    plan.retain(|(old, new)| old != new);
+}

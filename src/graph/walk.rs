@@ -1,0 +1,124 @@
+//! Walks upstream: what a node depends on, within bounds given by rank.
+//!
+//! What it does not know: how the order comes about. It only uses that edges ascend, so nothing
+//! below a rank can lead up to it from above.
+//!
+//! Invariants: the graph is not changed; I1 of the scratch buffers holds when a walk is over.
+//!
+//! Costs: O(nodes met and their in-edges), plus a sort where the result is in order. No recursion,
+//! and no allocation in steady state, except in `height`.
+
+use std::mem;
+
+use super::scratch::Scratch;
+use super::{EdgeKind, Graph, Rank};
+
+impl<P: Copy> Graph<P> {
+    /// Whether `from` is `to` or upstream of it, along edges of any kind. Looks at ranks from
+    /// `from` to `to` only.
+    pub(crate) fn reaches(&mut self, from: Rank, to: Rank) -> bool {
+        if from >= to {
+            return from == to;
+        }
+        let mut scratch = mem::take(&mut self.scratch);
+        let mut met = false;
+        self.upstream_until(&mut scratch, to, from, |rank, _| {
+            met |= rank == from;
+            if met { Step::Stop } else { Step::Follow }
+        });
+        self.scratch = scratch;
+        met
+    }
+
+    /// Fills `out` with the ranks, in order, that are `target` or upstream of it, along edges of
+    /// any kind, and not below the lowest dirty rank: whatever has to be looked at to bring
+    /// `target` up to date. Empty if nothing is dirty.
+    pub(crate) fn cone(&mut self, target: Rank, out: &mut Vec<Rank>) {
+        out.clear();
+        let Some(floor) = self.dirty.lowest().filter(|&floor| floor <= target) else {
+            return;
+        };
+        let mut scratch = mem::take(&mut self.scratch);
+        self.upstream(&mut scratch, target, floor, |_| true);
+        out.extend_from_slice(&scratch.behind);
+        out.sort_unstable();
+        self.scratch = scratch;
+    }
+
+    /// The length of the longest path of dependencies that ends at `rank`: 0 without inputs, else
+    /// one more than the highest input. Order edges do not count.
+    pub(crate) fn height(&mut self, rank: Rank) -> u32 {
+        let mut scratch = mem::take(&mut self.scratch);
+        self.upstream(&mut scratch, rank, 0, is_dependency);
+        let cone = &mut scratch.behind;
+        cone.sort_unstable();
+        let low = cone[0];
+        let mut heights = vec![0; (rank - low) as usize + 1];
+        for &node in &*cone {
+            let inputs = self.ins(node).filter(|&(_, kind)| is_dependency(kind));
+            let above = inputs.map(|(input, _)| heights[(input - low) as usize] + 1);
+            heights[(node - low) as usize] = above.max().unwrap_or(0);
+        }
+        self.scratch = scratch;
+        heights[(rank - low) as usize]
+    }
+
+    /// Fills `behind` with `target` and all that is upstream of it, not below `floor`, along edges
+    /// of which `follow` approves.
+    pub(super) fn upstream(
+        &self,
+        scratch: &mut Scratch<P>,
+        target: Rank,
+        floor: Rank,
+        follow: impl Fn(EdgeKind) -> bool,
+    ) {
+        self.upstream_until(scratch, target, floor, |_, kind| {
+            if follow(kind) {
+                Step::Follow
+            } else {
+                Step::Skip
+            }
+        });
+    }
+
+    /// The same, where `step` is asked about each edge that is met: its source and its kind.
+    fn upstream_until(
+        &self,
+        scratch: &mut Scratch<P>,
+        target: Rank,
+        floor: Rank,
+        mut step: impl FnMut(Rank, EdgeKind) -> Step,
+    ) {
+        let Scratch { seen, behind, .. } = scratch;
+        behind.clear();
+        behind.push(target);
+        seen.cover(self.records.len());
+        let mut place = 0;
+        'walk: while let Some(&rank) = behind.get(place) {
+            for (source, kind) in self.ins(rank).filter(|&(source, _)| source >= floor) {
+                match step(source, kind) {
+                    Step::Follow if seen.insert(source) => behind.push(source),
+                    Step::Follow | Step::Skip => {}
+                    Step::Stop => break 'walk,
+                }
+            }
+            place += 1;
+        }
+        seen.clear(behind.iter().copied());
+    }
+}
+
+/// What to do about an edge that a walk meets.
+enum Step {
+    /// Go on to its source.
+    Follow,
+    /// Leave it.
+    Skip,
+    /// End the walk.
+    Stop,
+}
+
+/// Whether an edge is a dependency.
+fn is_dependency(kind: EdgeKind) -> bool {
+    kind != EdgeKind::Order
+}

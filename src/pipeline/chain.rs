@@ -1,0 +1,278 @@
+//! The fused chain: roots, and the two adaptors that carry all operators.
+
+use crate::cell::Strong;
+use crate::error::Error;
+use crate::operators::{Gate, Stage, Verdict};
+use crate::pipeline::seed::{Definite, Empty, Seedness};
+use crate::store::node::{End, Event, Input, Turn, Upstream, Yield};
+use crate::store::{expect, with_store};
+
+/// A chain of stages that ends in a root. Sealed: its methods speak of types that are not public.
+#[doc(hidden)]
+#[allow(private_interfaces)]
+pub trait Chain: Sized + 'static {
+    /// What comes out.
+    type Out: 'static;
+    /// Whether something comes out at construction.
+    type Seed: Seedness;
+    /// The last operator's name.
+    const OPERATOR: &'static str;
+
+    /// Runs one turn and lends the value that comes out, if any.
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&Self::Out) -> R) -> Yield<R>;
+
+    /// Visits the inputs of the roots.
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
+
+    /// Whether it is over before any value.
+    fn spent(&self) -> bool {
+        false
+    }
+
+    /// Forgets what its stages remember, for a start from the current values.
+    fn restart(&mut self) {}
+}
+
+/// A chain that can give its value away, as the last stage must. A gate over a cell needs `Clone` for that, a map does
+/// not.
+#[doc(hidden)]
+#[allow(private_interfaces)]
+pub trait Give: Chain {
+    /// Runs one turn and gives the value that comes out, if any.
+    fn take(&mut self, turn: Turn) -> Yield<Self::Out>;
+}
+
+/// A pipeline under composition: what the operators of [`Pipeline`](crate::Pipeline) return.
+pub struct Plan<C>(pub(crate) C);
+
+impl<C: Chain> std::fmt::Debug for Plan<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Plan(.. {})", C::OPERATOR)
+    }
+}
+
+/// The start of a chain: reads a cell.
+#[doc(hidden)]
+pub struct Root<T: 'static> {
+    input: Input<T>,
+}
+
+impl<T: 'static> std::fmt::Debug for Root<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Root")
+    }
+}
+
+impl<T: 'static> Root<T> {
+    /// Reads the cell of a handle.
+    #[track_caller]
+    pub(crate) fn of(strong: Strong) -> Self {
+        Self {
+            input: expect(input_of(strong)),
+        }
+    }
+}
+
+/// Makes an input of a handle whose cell holds a `T`.
+pub(crate) fn input_of<T: 'static>(strong: Strong) -> Result<Input<T>, Error> {
+    with_store(|store| {
+        let node = store.usable(strong.id())?;
+        store.retain(node);
+        Ok(Input::adopt(node))
+    })?
+}
+
+#[allow(private_interfaces)]
+impl<T: 'static> Chain for Root<T> {
+    type Out = T;
+    type Seed = Definite;
+    const OPERATOR: &'static str = "cell";
+
+    #[inline]
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
+        let value = if self.input.fresh(turn) {
+            Some(self.input.with(with))
+        } else {
+            None
+        };
+        Yield {
+            value,
+            end: self.input.end(),
+        }
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        visit(&mut self.input);
+    }
+}
+
+#[allow(private_interfaces)]
+impl<T: Clone + 'static> Give for Root<T> {
+    fn take(&mut self, turn: Turn) -> Yield<T> {
+        self.lend(turn, T::clone)
+    }
+}
+
+/// The start of a chain: reads a source's events.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SourceRoot<T: 'static>(pub(crate) Root<Event<T>>);
+
+#[allow(private_interfaces)]
+impl<T: 'static> Chain for SourceRoot<T> {
+    type Out = T;
+    type Seed = Empty;
+    const OPERATOR: &'static str = "source";
+
+    #[inline]
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
+        // An event in flight is not replayed to a chain that is being built.
+        if turn.is_seed() {
+            return Yield {
+                value: None,
+                end: self.0.input.end(),
+            };
+        }
+        let given = self.0.lend(turn, |event| event.0.as_ref().map(with));
+        Yield {
+            value: given.value.flatten(),
+            end: given.end,
+        }
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.0.inputs(visit);
+    }
+}
+
+#[allow(private_interfaces)]
+impl<T: Clone + 'static> Give for SourceRoot<T> {
+    fn take(&mut self, turn: Turn) -> Yield<T> {
+        self.lend(turn, T::clone)
+    }
+}
+
+/// A chain, then a stage that makes a new value.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Then<C, N> {
+    pub(crate) prev: C,
+    pub(crate) stage: N,
+}
+
+#[allow(private_interfaces)]
+impl<C: Chain, N: Stage<C::Out>> Chain for Then<C, N> {
+    type Out = N::Out;
+    type Seed = N::Seed<C::Seed>;
+    const OPERATOR: &'static str = N::NAME;
+
+    #[inline]
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&N::Out) -> R) -> Yield<R> {
+        self.take(turn).map(|value| with(&value))
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.prev.inputs(visit);
+    }
+
+    fn spent(&self) -> bool {
+        self.prev.spent()
+    }
+
+    fn restart(&mut self) {
+        self.prev.restart();
+        self.stage.restart();
+    }
+}
+
+#[allow(private_interfaces)]
+impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
+    #[inline]
+    fn take(&mut self, turn: Turn) -> Yield<N::Out> {
+        let stage = &mut self.stage;
+        let given = self
+            .prev
+            .lend(turn, |value| stage.step(value, turn.is_seed()));
+        let mut value = given.value.flatten();
+        if let Some(end) = &given.end {
+            value = self.stage.finish(matches!(end, End::Complete)).or(value);
+        }
+        Yield {
+            value,
+            end: given.end,
+        }
+    }
+}
+
+/// A chain, then a gate.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Through<C, G> {
+    pub(crate) prev: C,
+    pub(crate) gate: G,
+}
+
+impl<C, G> Through<C, G> {
+    /// The end after a turn: the gate's own comes first.
+    fn end_of<T>(gate: &mut G, closed: bool, end: Option<End>) -> Option<End>
+    where
+        G: Gate<T>,
+    {
+        let end = if closed { Some(End::Complete) } else { end };
+        if end.is_some() {
+            gate.finish();
+        }
+        end
+    }
+}
+
+#[allow(private_interfaces)]
+impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
+    type Out = C::Out;
+    type Seed = G::Seed<C::Seed>;
+    const OPERATOR: &'static str = G::NAME;
+
+    #[inline]
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
+        let gate = &mut self.gate;
+        let mut verdict = Verdict::DROP;
+        let given = self.prev.lend(turn, |value| {
+            verdict = gate.admit(value, turn.is_seed());
+            verdict.passes.then(|| with(value))
+        });
+        let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
+        Yield {
+            value: given.value.flatten(),
+            end,
+        }
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.prev.inputs(visit);
+    }
+
+    fn spent(&self) -> bool {
+        self.prev.spent() || self.gate.spent()
+    }
+
+    fn restart(&mut self) {
+        self.prev.restart();
+        self.gate.restart();
+    }
+}
+
+#[allow(private_interfaces)]
+impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
+    #[inline]
+    fn take(&mut self, turn: Turn) -> Yield<C::Out> {
+        let given = self.prev.take(turn);
+        let verdict = given.value.as_ref().map_or(Verdict::DROP, |value| {
+            self.gate.admit(value, turn.is_seed())
+        });
+        let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
+        Yield {
+            value: given.value.filter(|_| verdict.passes),
+            end,
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Pipelines: lazy plans of a derived cell, composed like iterators and fused into one node.
+//!
+//! A [`Chain`] is pulled: a turn asks the last stage, which asks the one before, down to the root that reads a cell. Two
+//! adaptors serve all operators: [`Then`] for a stage that makes a new value, [`Through`] for a gate that lets values
+//! pass or not. Terminal signals are handled here, once. Operators know neither store nor node.
+//!
+//! Costs: a materialized pipeline is one node and one edge for each root, whatever its length; each closure runs once at
+//! construction and once for an input. A pipeline that was not materialized costs nothing.
+
+// The types of chains and operators are public because the trait names them, hidden because nobody else should.
+#![allow(unreachable_pub)]
+
+mod chain;
+mod seed;
+mod share;
+
+use std::hash::Hash;
+use std::panic::Location;
+
+pub(crate) use chain::input_of;
+pub use chain::{Chain, Give, Plan, Root, SourceRoot, Then, Through};
+pub(crate) use seed::derive;
+pub use seed::{Definite, Empty, Seedness};
+pub use share::SharedPipeline;
+
+use crate::cell::{Cell, CellImmutable};
+use crate::operators::pure::{
+    CatchError, Filter, Map, MapErr, MapOk, ResultLike, Tap, UnwrapOr, UnwrapOrElse,
+};
+use crate::operators::sequence::{
+    BufferCount, Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise,
+    Scan, Skip, SkipWhile, Take, TakeWhile, Window,
+};
+use crate::source::Source;
+use crate::store::expect;
+
+/// A chain with one stage more.
+type Staged<C, S> = Plan<Then<C, S>>;
+/// A chain with one gate more.
+type Gated<C, G> = Plan<Through<C, G>>;
+
+/// A lazy plan of a derived cell of `T`, and all operators on it.
+///
+/// `S` says whether there is a value from the start: [`Definite`] pipelines materialize to `Cell<T>`, [`Empty`] ones (after
+/// `filter`, from a [`Source`], ...) to `Cell<Option<T>>`, which starts as `None` and never goes back to it. Nothing runs
+/// before [`materialize`](Pipeline::materialize), which makes one node of the whole chain.
+///
+/// The initial value of a cell counts as a value for every stage unless the stage says otherwise. `Complete` and errors
+/// pass through; a stage that ends early completes.
+///
+/// Implemented by [`Cell`] (and `&Cell`), [`Source`], and what the methods return.
+pub trait Pipeline<T: 'static, S: Seedness>: Sized {
+    /// The fused chain.
+    #[doc(hidden)]
+    type Chain: Chain<Out = T, Seed = S>;
+
+    #[doc(hidden)]
+    fn into_chain(self) -> Self::Chain;
+
+    /// Makes the derived cell: computes its value once, now, and keeps it up to date.
+    ///
+    /// # Panics
+    /// When a cell it reads was disposed of or is lent to an `update`, or the store is gone. A panic of a closure goes
+    /// through and leaves nothing behind.
+    #[track_caller]
+    fn materialize(self) -> Cell<S::Value<T>, CellImmutable>
+    where
+        Self::Chain: Give,
+    {
+        expect(S::cell(self.into_chain(), Location::caller()))
+    }
+
+    /// A pipeline that several consumers share: upstream is computed once, by a hidden cell that the first consumer
+    /// makes and the last one lets go. After that it starts again with the next consumer, from the current values.
+    #[track_caller]
+    fn share(self) -> SharedPipeline<Self::Chain>
+    where
+        Self::Chain: Give + Chain<Seed = Definite>,
+    {
+        SharedPipeline::new(self.into_chain())
+    }
+
+    #[doc(hidden)]
+    fn then<N>(self, stage: N) -> Staged<Self::Chain, N> {
+        Plan(Then {
+            prev: self.into_chain(),
+            stage,
+        })
+    }
+
+    #[doc(hidden)]
+    fn through<G>(self, gate: G) -> Gated<Self::Chain, G> {
+        Plan(Through {
+            prev: self.into_chain(),
+            gate,
+        })
+    }
+
+    /// A new value from each value.
+    fn map<U: 'static, F: FnMut(&T) -> U + 'static>(self, f: F) -> Staged<Self::Chain, Map<F>> {
+        self.then(Map(f))
+    }
+
+    /// Lets values pass for which `keep` holds.
+    fn filter<F: FnMut(&T) -> bool + 'static>(self, keep: F) -> Gated<Self::Chain, Filter<F>> {
+        self.through(Filter(keep))
+    }
+
+    /// A map that can fail; `Err` is a value, not an end.
+    fn try_map<U: 'static, E: 'static, F>(self, f: F) -> Staged<Self::Chain, Map<F>>
+    where
+        F: FnMut(&T) -> Result<U, E> + 'static,
+    {
+        self.then(Map(f))
+    }
+
+    /// Calls `f` with each value and lets it pass.
+    fn tap<F: FnMut(&T) + 'static>(self, f: F) -> Gated<Self::Chain, Tap<F>> {
+        self.through(Tap(f))
+    }
+
+    /// Maps the `Ok`s of results.
+    fn map_ok<U: 'static, F>(self, f: F) -> Staged<Self::Chain, MapOk<F>>
+    where
+        T: ResultLike<Err: Clone>,
+        F: FnMut(&T::Ok) -> U + 'static,
+    {
+        self.then(MapOk(f))
+    }
+
+    /// Maps the `Err`s of results.
+    fn map_err<U: 'static, F>(self, f: F) -> Staged<Self::Chain, MapErr<F>>
+    where
+        T: ResultLike<Ok: Clone>,
+        F: FnMut(&T::Err) -> U + 'static,
+    {
+        self.then(MapErr(f))
+    }
+
+    /// Replaces each `Err` by what `f` makes of it.
+    fn catch_error<F>(self, f: F) -> Staged<Self::Chain, CatchError<F>>
+    where
+        T: ResultLike<Ok: Clone>,
+        F: FnMut(&T::Err) -> T::Ok + 'static,
+    {
+        self.then(CatchError(f))
+    }
+
+    /// Replaces each `Err` by `default`.
+    fn unwrap_or(self, default: T::Ok) -> Staged<Self::Chain, UnwrapOr<T::Ok>>
+    where
+        T: ResultLike<Ok: Clone>,
+    {
+        self.then(UnwrapOr(default))
+    }
+
+    /// Replaces each `Err` by what `f` makes of it (the same as [`catch_error`](Pipeline::catch_error)).
+    fn unwrap_or_else<F>(self, f: F) -> Staged<Self::Chain, UnwrapOrElse<F>>
+    where
+        T: ResultLike<Ok: Clone>,
+        F: FnMut(&T::Err) -> T::Ok + 'static,
+    {
+        self.then(CatchError(f))
+    }
+
+    /// Accumulates: emits `f(accumulated, value)` for each value, the first one with `init`.
+    fn scan<A: Clone + 'static, F>(self, init: A, f: F) -> Staged<Self::Chain, Scan<A, F>>
+    where
+        F: FnMut(&A, &T) -> A + 'static,
+    {
+        self.then(Scan::new(init, f))
+    }
+
+    /// Each value with the one before it; nothing for the first.
+    fn pairwise(self) -> Staged<Self::Chain, Pairwise<T>>
+    where
+        T: Clone,
+    {
+        self.then(Pairwise::default())
+    }
+
+    /// Drops every value that came before, however long ago. Remembers all of them.
+    fn distinct(self) -> Gated<Self::Chain, Distinct<T>>
+    where
+        T: Clone + Eq + Hash,
+    {
+        self.through(Distinct::default())
+    }
+
+    /// Drops a value that equals the last one that passed.
+    fn deduped(self) -> Gated<Self::Chain, Deduped<T>>
+    where
+        T: Clone + PartialEq,
+    {
+        self.through(Deduped::default())
+    }
+
+    /// Drops a value for which `same(new, last)` holds, `last` being the last one that passed.
+    fn distinct_until_changed_by<F>(
+        self,
+        same: F,
+    ) -> Gated<Self::Chain, DistinctUntilChangedBy<T, F>>
+    where
+        T: Clone,
+        F: FnMut(&T, &T) -> bool + 'static,
+    {
+        self.through(DistinctUntilChangedBy::new(same))
+    }
+
+    /// The last `n` values, oldest first; fewer until there are `n`.
+    ///
+    /// # Panics
+    /// When `n` is 0.
+    #[track_caller]
+    fn window(self, n: usize) -> Staged<Self::Chain, Window<T>>
+    where
+        T: Clone,
+    {
+        self.then(Window::new(n))
+    }
+
+    /// Collects `n` values and emits them together; what is left when upstream completes comes before the end. The
+    /// initial value of a cell is not collected: the pipeline starts as an empty list.
+    ///
+    /// # Panics
+    /// When `n` is 0.
+    #[track_caller]
+    fn buffer_count(self, n: usize) -> Staged<Self::Chain, BufferCount<T>>
+    where
+        T: Clone,
+    {
+        self.then(BufferCount::new(n))
+    }
+
+    /// The first `n` values (the initial one counts), then completes. `take(0)` of a definite pipeline has the initial
+    /// value and is complete.
+    fn take(self, n: usize) -> Gated<Self::Chain, Take> {
+        self.through(Take::new(n))
+    }
+
+    /// Values as long as `keep` holds; the first for which it does not ends the pipeline and is not emitted.
+    fn take_while<F: FnMut(&T) -> bool + 'static>(
+        self,
+        keep: F,
+    ) -> Gated<Self::Chain, TakeWhile<F>> {
+        self.through(TakeWhile(keep))
+    }
+
+    /// The first value, then completes.
+    fn first(self) -> Gated<Self::Chain, Take> {
+        self.through(Take::new(1))
+    }
+
+    /// The last value that came after construction, emitted when upstream completes; nothing if none came.
+    fn last(self) -> Staged<Self::Chain, Last<T>>
+    where
+        T: Clone,
+    {
+        self.then(Last::default())
+    }
+
+    /// [`last`](Pipeline::last), or `default` if no value came.
+    fn last_or(self, default: T) -> Staged<Self::Chain, LastOr<T>>
+    where
+        T: Clone,
+    {
+        self.then(LastOr::new(default))
+    }
+
+    /// Drops the first `n` values (the initial one counts).
+    fn skip(self, n: usize) -> Gated<Self::Chain, Skip> {
+        self.through(Skip::new(n))
+    }
+
+    /// Drops values until `drop` does not hold; that one and all later ones pass.
+    fn skip_while<F: FnMut(&T) -> bool + 'static>(
+        self,
+        drop: F,
+    ) -> Gated<Self::Chain, SkipWhile<F>> {
+        self.through(SkipWhile::new(drop))
+    }
+
+    /// Drops the initial value only: what is there already is not replayed.
+    fn cold(self) -> Gated<Self::Chain, Cold> {
+        self.through(Cold)
+    }
+
+    /// Calls `f` once, just before the end (either one) is passed on. Not called when the cell is dropped.
+    fn finalize<F: FnOnce() + 'static>(self, f: F) -> Gated<Self::Chain, Finalize<F>> {
+        self.through(Finalize(Some(f)))
+    }
+}
+
+impl<T: 'static, M> Pipeline<T, Definite> for Cell<T, M> {
+    type Chain = Root<T>;
+
+    #[track_caller]
+    fn into_chain(self) -> Root<T> {
+        Root::of(self.strong)
+    }
+
+    /// The same cell, locked: there is nothing to compute.
+    fn materialize(self) -> Cell<T, CellImmutable> {
+        self.lock()
+    }
+}
+
+impl<T: 'static, M> Pipeline<T, Definite> for &Cell<T, M> {
+    type Chain = Root<T>;
+
+    #[track_caller]
+    fn into_chain(self) -> Root<T> {
+        Root::of(self.strong.clone())
+    }
+}
+
+impl<T: 'static> Pipeline<T, Empty> for Source<T> {
+    type Chain = SourceRoot<T>;
+
+    #[track_caller]
+    fn into_chain(self) -> SourceRoot<T> {
+        SourceRoot(Root::of(self.cell.strong))
+    }
+}
+
+impl<C: Chain> Pipeline<C::Out, C::Seed> for Plan<C> {
+    type Chain = C;
+
+    fn into_chain(self) -> C {
+        self.0
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether a pipeline has a value from the start, as types.
+
+use std::panic::Location;
+
+use super::chain::Give;
+use crate::cell::{Cell, CellImmutable, Strong};
+use crate::error::Error;
+use crate::store::node::{End, Kernel, Turn, Upstream, Yield};
+use crate::store::with_store;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// [`Definite`] or [`Empty`].
+pub trait Seedness: sealed::Sealed + 'static {
+    /// What the materialized cell holds: `T` or `Option<T>`.
+    type Value<T: 'static>: 'static;
+
+    #[doc(hidden)]
+    fn cell<C: Give>(
+        chain: C,
+        place: &'static Location<'static>,
+    ) -> Result<Cell<Self::Value<C::Out>, CellImmutable>, Error>;
+}
+
+/// There is a value from the start.
+#[derive(Debug, Clone, Copy)]
+pub struct Definite;
+
+/// There may be no value yet.
+#[derive(Debug, Clone, Copy)]
+pub struct Empty;
+
+impl sealed::Sealed for Definite {}
+impl sealed::Sealed for Empty {}
+
+impl Seedness for Definite {
+    type Value<T: 'static> = T;
+
+    fn cell<C: Give>(
+        chain: C,
+        place: &'static Location<'static>,
+    ) -> Result<Cell<C::Out, CellImmutable>, Error> {
+        derive(Whole(chain), place)
+    }
+}
+
+impl Seedness for Empty {
+    type Value<T: 'static> = Option<T>;
+
+    fn cell<C: Give>(
+        chain: C,
+        place: &'static Location<'static>,
+    ) -> Result<Cell<Option<C::Out>, CellImmutable>, Error> {
+        derive(Optional(chain), place)
+    }
+}
+
+/// Makes a derived cell of a kernel.
+pub(crate) fn derive<K: Kernel>(
+    kernel: K,
+    place: &'static Location<'static>,
+) -> Result<Cell<K::Out, CellImmutable>, Error> {
+    let id = with_store(|store| store.derive(kernel, place))??;
+    Ok(Cell::adopt(Strong::adopt(id)))
+}
+
+/// The kernel of a definite chain.
+struct Whole<C>(C);
+
+impl<C: Give> Kernel for Whole<C> {
+    type Out = C::Out;
+    const OPERATOR: &'static str = C::OPERATOR;
+
+    fn turn(&mut self, turn: Turn) -> Yield<C::Out> {
+        self.0.take(turn)
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.0.inputs(visit);
+    }
+}
+
+/// The kernel of a chain that may have no value yet.
+struct Optional<C>(C);
+
+impl<C: Give> Kernel for Optional<C> {
+    type Out = Option<C::Out>;
+    const OPERATOR: &'static str = C::OPERATOR;
+
+    fn turn(&mut self, turn: Turn) -> Yield<Option<C::Out>> {
+        if !turn.is_seed() {
+            return self.0.take(turn).map(Some);
+        }
+        if self.0.spent() {
+            return Yield {
+                value: Some(None),
+                end: Some(End::Complete),
+            };
+        }
+        let given = self.0.take(turn);
+        Yield {
+            value: Some(given.value),
+            end: given.end,
+        }
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.0.inputs(visit);
+    }
+}

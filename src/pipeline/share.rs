@@ -1,0 +1,199 @@
+//! Shared pipelines: one hidden cell for all consumers, made by the first and gone with the last.
+
+use std::cell::{Cell as StdCell, RefCell};
+use std::panic::Location;
+use std::rc::Rc;
+
+use super::Pipeline;
+use super::chain::{Chain, Give, input_of};
+use super::seed::{Definite, derive};
+use crate::cell::{Cell, CellImmutable, WeakCell};
+use crate::error::Error;
+use crate::store::node::{Input, Kernel, NodeRef, Turn, Upstream, Yield};
+use crate::store::{expect, with_store};
+
+struct Shared<C: Chain> {
+    /// The chain; absent while one of its closures runs.
+    chain: StdCell<Option<C>>,
+    hidden: RefCell<Option<WeakCell<C::Out, CellImmutable>>>,
+    started: StdCell<bool>,
+    place: &'static Location<'static>,
+}
+
+/// A pipeline whose upstream is computed once for all its consumers; see [`Pipeline::share`].
+///
+/// ```
+/// use hyphae::{Cell, Pipeline};
+/// let n = Cell::new(1);
+/// let sum = (&n).scan(0, |sum, n| sum + n).share();
+/// let a = sum.clone().materialize();
+/// let b = sum.clone().map(|s| s * 10).materialize();
+/// n.set(4);
+/// assert_eq!((a.get(), b.get()), (5, 50));
+/// assert_eq!(n.dependents(), 1);
+/// ```
+pub struct SharedPipeline<C: Chain> {
+    shared: Rc<Shared<C>>,
+}
+
+impl<C: Chain> Clone for SharedPipeline<C> {
+    fn clone(&self) -> Self {
+        Self {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<C: Chain> std::fmt::Debug for SharedPipeline<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SharedPipeline(.. {})", C::OPERATOR)
+    }
+}
+
+impl<C: Chain> SharedPipeline<C> {
+    #[track_caller]
+    pub(crate) fn new(chain: C) -> Self {
+        let shared = Shared {
+            chain: StdCell::new(Some(chain)),
+            hidden: RefCell::new(None),
+            started: StdCell::new(false),
+            place: Location::caller(),
+        };
+        Self {
+            shared: Rc::new(shared),
+        }
+    }
+}
+
+impl<C: Give> Pipeline<C::Out, Definite> for SharedPipeline<C>
+where
+    C: Chain<Seed = Definite>,
+{
+    type Chain = SharedRoot<C>;
+
+    fn into_chain(self) -> SharedRoot<C> {
+        SharedRoot {
+            shared: self.shared,
+            input: None,
+        }
+    }
+}
+
+impl<C: Give> Shared<C> {
+    /// The hidden cell, made now if there is none.
+    fn cell(self: &Rc<Self>) -> Result<Cell<C::Out, CellImmutable>, Error> {
+        let living = self.hidden.borrow().as_ref().and_then(WeakCell::upgrade);
+        if let Some(cell) = living {
+            return Ok(cell);
+        }
+        let Some(mut chain) = self.chain.take() else {
+            // One of the chain's own closures consumes the pipeline before it has its first value.
+            return Err(Error::Cycle { path: Vec::new() });
+        };
+        if self.started.replace(true) {
+            chain.restart();
+        }
+        self.chain.set(Some(chain));
+        // It belongs to its consumers, not to the scope that happens to be current.
+        let cell = with_store(|store| {
+            store.in_scope(None, || derive(SharedKernel(self.clone()), self.place))
+        })??;
+        *self.hidden.borrow_mut() = Some(cell.downgrade());
+        Ok(cell)
+    }
+
+    /// Works on the chain while it is out of its place, so that its closures may do what they like.
+    fn with_chain<R>(&self, f: impl FnOnce(&mut C) -> R) -> Option<R> {
+        struct PutBack<'a, C: Chain>(&'a Shared<C>, Option<C>);
+        impl<C: Chain> Drop for PutBack<'_, C> {
+            fn drop(&mut self) {
+                self.0.chain.set(self.1.take());
+            }
+        }
+        let mut out = PutBack(self, self.chain.take());
+        out.1.as_mut().map(f)
+    }
+}
+
+/// The kernel of the hidden cell. The chain, and with it a reference to each root, stays with the shared state, so that
+/// it can start again.
+struct SharedKernel<C: Chain>(Rc<Shared<C>>);
+
+impl<C: Give> Kernel for SharedKernel<C> {
+    type Out = C::Out;
+    const OPERATOR: &'static str = "share";
+
+    fn turn(&mut self, turn: Turn) -> Yield<C::Out> {
+        self.0
+            .with_chain(|chain| chain.take(turn))
+            .unwrap_or(Yield::NOTHING)
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.0
+            .with_chain(|chain| chain.inputs(&mut |input| visit(&mut Kept(input))));
+    }
+}
+
+/// An input that keeps its own reference beside that of the edge.
+struct Kept<'a>(&'a mut dyn Upstream);
+
+impl Upstream for Kept<'_> {
+    fn node(&self) -> NodeRef {
+        self.0.node()
+    }
+
+    fn linked(&mut self) {
+        let node = self.node();
+        let _ = with_store(|store| store.retain(node));
+    }
+}
+
+/// The root of a consumer: reads the hidden cell.
+#[doc(hidden)]
+pub struct SharedRoot<C: Chain> {
+    shared: Rc<Shared<C>>,
+    input: Option<Input<C::Out>>,
+}
+
+impl<C: Chain> std::fmt::Debug for SharedRoot<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SharedRoot")
+    }
+}
+
+#[allow(private_interfaces)]
+impl<C: Give> Chain for SharedRoot<C> {
+    type Out = C::Out;
+    type Seed = Definite;
+    const OPERATOR: &'static str = "share";
+
+    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
+        let Some(input) = &self.input else {
+            return Yield::NOTHING;
+        };
+        let value = input.fresh(turn).then(|| input.with(with));
+        Yield {
+            value,
+            end: input.end(),
+        }
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        let shared = &self.shared;
+        let input = self
+            .input
+            .get_or_insert_with(|| expect(shared.cell().and_then(|cell| input_of(cell.strong))));
+        visit(input);
+    }
+}
+
+#[allow(private_interfaces)]
+impl<C: Give> Give for SharedRoot<C>
+where
+    C::Out: Clone,
+{
+    fn take(&mut self, turn: Turn) -> Yield<C::Out> {
+        self.lend(turn, C::Out::clone)
+    }
+}

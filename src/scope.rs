@@ -1,0 +1,222 @@
+//! Scopes: owners of cells, guards and clean-ups that go together, in reverse order of creation.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::{Rc, Weak};
+
+use crate::error::Error;
+use crate::graph::CellId;
+use crate::store::{Store, expect, with_store};
+use crate::subscription::SubscriptionGuard;
+
+enum Item {
+    /// Holds one counted reference.
+    Cell(CellId),
+    Guard(SubscriptionGuard),
+    Cleanup(Box<dyn FnOnce()>),
+    Child(Rc<ScopeBody>),
+}
+
+/// What a scope owns, in order of creation.
+#[derive(Default)]
+pub(crate) struct ScopeBody {
+    items: RefCell<BTreeMap<u64, Item>>,
+    next: Cell<u64>,
+    parent: RefCell<Option<(Weak<ScopeBody>, u64)>>,
+}
+
+impl ScopeBody {
+    fn add(&self, item: Item) -> u64 {
+        let at = self.next.get();
+        self.next.set(at + 1);
+        self.items.borrow_mut().insert(at, item);
+        at
+    }
+
+    /// Takes over one counted reference to a cell.
+    pub(crate) fn take_cell(&self, id: CellId) {
+        self.add(Item::Cell(id));
+    }
+
+    fn take_from(&self, from: u64) -> Vec<Item> {
+        self.items
+            .borrow_mut()
+            .split_off(&from)
+            .into_values()
+            .collect()
+    }
+
+    fn leave_parent(&self) {
+        let parent = self.parent.borrow_mut().take();
+        if let Some((parent, at)) = parent.and_then(|(parent, at)| Some((parent.upgrade()?, at))) {
+            let removed = parent.items.borrow_mut().remove(&at);
+            drop(removed);
+        }
+    }
+}
+
+/// An owner: the cells made while [`Scope::run`] runs, guards and clean-ups given to it, and scopes made inside it.
+///
+/// When it is dropped, clean-ups run first (the last registered first, inner scopes before what was registered earlier),
+/// then guards are dropped and cells disposed of in reverse order of creation. Cells that other scopes or handles also
+/// hold are disposed of all the same: the scope owns them.
+///
+/// ```
+/// use hyphae::{Cell, Scope, on_cleanup};
+/// let total = Cell::new(0);
+/// let scope = Scope::new();
+/// let row = scope.run(|| {
+///     let row = Cell::new(5);
+///     on_cleanup({ let (row, total) = (row.clone(), total.clone()); move || total.set(row.get()) });
+///     row.downgrade()
+/// });
+/// drop(scope);
+/// assert_eq!(total.get(), 5);
+/// assert!(row.upgrade().is_none());
+/// ```
+pub struct Scope {
+    body: Rc<ScopeBody>,
+}
+
+impl Default for Scope {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Scope {
+    /// An empty scope. Made inside another scope's [`run`](Scope::run) it is owned by that one too.
+    pub fn new() -> Self {
+        let body = Rc::new(ScopeBody::default());
+        if let Ok(Some(parent)) = with_store(Store::current_scope) {
+            let at = parent.add(Item::Child(body.clone()));
+            *body.parent.borrow_mut() = Some((Rc::downgrade(&parent), at));
+        }
+        Self { body }
+    }
+
+    /// Calls `f`; the scope owns the cells and scopes made meanwhile (not those that callbacks of a wave make). If `f`
+    /// panics, what it made is disposed of and the panic goes on.
+    pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let from = self.body.next.get();
+        let outcome = catch_unwind(AssertUnwindSafe(|| expect(self.call_inside(f))));
+        outcome.unwrap_or_else(|payload| {
+            let half_made = self.body.take_from(from);
+            let _ = catch_unwind(AssertUnwindSafe(|| dispose(half_made)));
+            resume_unwind(payload)
+        })
+    }
+
+    fn call_inside<R>(&self, f: impl FnOnce() -> R) -> Result<R, Error> {
+        with_store(|store| store.in_scope(Some(self.body.clone()), f))
+    }
+
+    /// Gives the scope a guard to keep.
+    pub fn own(&self, guard: SubscriptionGuard) {
+        self.body.add(Item::Guard(guard));
+    }
+
+    /// Registers a clean-up with this scope.
+    pub fn on_cleanup(&self, f: impl FnOnce() + 'static) {
+        self.body.add(Item::Cleanup(Box::new(f)));
+    }
+
+    /// How many cells, guards, clean-ups and inner scopes it owns.
+    pub fn len(&self) -> usize {
+        self.body.items.borrow().len()
+    }
+
+    /// Whether it owns nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Disposes of all it owns: the same as dropping it.
+    pub fn dispose(self) {}
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        self.body.leave_parent();
+        dispose(self.body.take_from(0));
+    }
+}
+
+impl fmt::Debug for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("owns", &self.len()).finish()
+    }
+}
+
+/// Registers a clean-up with the scope that is current: it runs when the scope goes, before its cells do.
+///
+/// # Panics
+/// Outside the body of a scope.
+#[track_caller]
+pub fn on_cleanup(f: impl FnOnce() + 'static) {
+    let place = Location::caller();
+    let scope = expect(with_store(Store::current_scope));
+    match scope {
+        Some(scope) => {
+            scope.add(Item::Cleanup(Box::new(f)));
+        }
+        None => expect(Err(Error::NoScope { place })),
+    }
+}
+
+/// One scope on its way out: what still has its turn, and the values for when the clean-ups are done.
+struct Frame {
+    items: Vec<Item>,
+    values: Vec<Item>,
+}
+
+/// Disposes of items, the last first, clean-ups and inner scopes before values; a loop, however deep scopes nest.
+fn dispose(items: Vec<Item>) {
+    let _ = with_store(|store| {
+        let _busy = store.enter();
+        store.in_scope(None, || dispose_in(store, items));
+    });
+}
+
+fn dispose_in(store: &Store, items: Vec<Item>) {
+    let mut frames = vec![Frame {
+        items,
+        values: Vec::new(),
+    }];
+    while let Some(frame) = frames.last_mut() {
+        match frame.items.pop() {
+            Some(Item::Cleanup(f)) => {
+                store.guarded(f);
+            }
+            Some(Item::Child(child)) => {
+                frames.push(Frame {
+                    items: child.take_from(0),
+                    values: Vec::new(),
+                });
+            }
+            Some(value) => frame.values.push(value),
+            None => {
+                let done = frames.pop().map_or_else(Vec::new, |frame| frame.values);
+                done.into_iter().for_each(|value| drop_value(store, value));
+            }
+        }
+    }
+}
+
+fn drop_value(store: &Store, value: Item) {
+    match value {
+        Item::Cell(id) => {
+            if let Some(node) = store.find(id) {
+                // In a callback (the caller entered) a disposal only queues its signal, so that it can't fail.
+                let _ = store.dispose(node);
+                store.release(node);
+            }
+        }
+        Item::Guard(guard) => {
+            store.guarded(|| drop(guard));
+        }
+        Item::Cleanup(_) | Item::Child(_) => unreachable!("clean-ups and inner scopes go first"),
+    }
+}

@@ -1,0 +1,191 @@
+//! [`Source`]: a stream of events without a current value.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::rc::Rc;
+
+use uuid::Uuid;
+
+use crate::CellImmutable;
+use crate::cell::{Cell, Strong, debug_handle, upgrade};
+use crate::error::Error;
+use crate::graph::CellId;
+use crate::signal::Signal;
+use crate::store::node::{Event, NodeRef, callback};
+use crate::store::{Write, expect, with_store};
+use crate::subscription::SubscriptionGuard;
+
+/// A stream of events: nothing is replayed, each event of a batch is kept (rule P12).
+///
+/// ```
+/// use hyphae::{Pipeline, Source};
+/// let keys = Source::new();
+/// let count = keys.clone().scan(0, |n, _key: &char| n + 1).materialize();
+/// keys.emit('a');
+/// hyphae::batch(|| { keys.emit('b'); keys.emit('c'); });
+/// assert_eq!(count.get(), Some(3));
+/// ```
+pub struct Source<T: 'static> {
+    /// The cell that holds the event of the round under way.
+    pub(crate) cell: Cell<Event<T>, CellImmutable>,
+}
+
+impl<T: 'static> Clone for Source<T> {
+    fn clone(&self) -> Self {
+        Self {
+            cell: self.cell.clone(),
+        }
+    }
+}
+
+impl<T: 'static> Default for Source<T> {
+    #[track_caller]
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: 'static> Source<T> {
+    /// A source without subscribers.
+    ///
+    /// # Panics
+    /// When the thread's store is gone.
+    #[track_caller]
+    pub fn new() -> Self {
+        let place = Location::caller();
+        let id = expect(with_store(|store| {
+            store.admit(NodeRef::event::<T>(store.intern(place)))
+        }));
+        Self {
+            cell: Cell::adopt(Strong::adopt(id)),
+        }
+    }
+
+    /// Sends an event to all subscribers and dependents. After `complete` it is dropped.
+    ///
+    /// # Panics
+    /// As [`Cell::set`].
+    #[track_caller]
+    pub fn emit(&self, event: T) {
+        expect(with_store(|store| store.emit(self.cell.node(store)?, event)).and_then(|sent| sent));
+    }
+
+    /// [`Source::emit`] that gives errors back, also [`Error::Ended`].
+    pub fn try_emit(&self, event: T) -> Result<(), Error> {
+        with_store(|store| store.emit(store.writable(self.cell_id())?, event))?
+    }
+
+    /// Ends the stream; events sent before in the same batch are delivered first.
+    #[track_caller]
+    pub fn complete(&self) {
+        let done =
+            with_store(|store| store.write::<Event<T>>(self.cell.node(store)?, Write::Complete));
+        expect(done.and_then(|done| done));
+    }
+
+    /// Whether the stream has ended.
+    pub fn is_complete(&self) -> bool {
+        self.cell.is_complete()
+    }
+
+    /// Calls `f` with every event to come and with the end, in the order of subscription. Nothing is replayed: a late
+    /// subscriber of an ended source hears nothing.
+    ///
+    /// # Panics
+    /// When the source was disposed of or the store is gone.
+    #[track_caller]
+    pub fn subscribe(&self, f: impl FnMut(&Signal<'_, T>) + 'static) -> SubscriptionGuard {
+        let place = Location::caller();
+        let linked = with_store(|store| {
+            Ok(store.link_subscriber(self.cell.node(store)?, place, callback(f)))
+        });
+        expect(linked.and_then(|linked| linked))
+    }
+
+    /// In published hyphae this made the whole fan-out of an event one batch. Here it always is; the method is kept for
+    /// programs that call it.
+    #[must_use]
+    pub fn batched(self) -> Self {
+        self
+    }
+
+    /// Lets the source own a guard, as [`Cell::own`].
+    #[track_caller]
+    pub fn own(&self, guard: SubscriptionGuard) {
+        self.cell.own(guard);
+    }
+
+    /// Names the source for errors, listings and traces.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<Rc<str>>) -> Self {
+        self.cell.set_name(name);
+        self
+    }
+
+    /// Ends the source although handles are left, as [`Cell::dispose`].
+    #[track_caller]
+    pub fn dispose(&self) {
+        self.cell.dispose();
+    }
+
+    /// The source's id in the arena.
+    pub fn cell_id(&self) -> CellId {
+        self.cell.cell_id()
+    }
+
+    /// The source's UUID, as [`Cell::id`].
+    #[track_caller]
+    pub fn id(&self) -> Uuid {
+        self.cell.id()
+    }
+
+    /// Callbacks and direct dependents together.
+    pub fn subscriber_count(&self) -> usize {
+        self.cell.subscriber_count()
+    }
+
+    /// A reference that does not keep the source alive.
+    pub fn downgrade(&self) -> WeakSource<T> {
+        WeakSource {
+            id: self.cell_id(),
+            _type: PhantomData,
+        }
+    }
+}
+
+impl<T: 'static> fmt::Debug for Source<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_handle(f, "Source", self.cell_id())
+    }
+}
+
+/// A reference to a [`Source`] that does not keep it alive.
+pub struct WeakSource<T: 'static> {
+    id: CellId,
+    _type: PhantomData<(fn() -> T, *const ())>,
+}
+
+impl<T: 'static> Clone for WeakSource<T> {
+    fn clone(&self) -> Self {
+        Self {
+            id: self.id,
+            _type: PhantomData,
+        }
+    }
+}
+
+impl<T: 'static> WeakSource<T> {
+    /// A handle, if the source still lives.
+    pub fn upgrade(&self) -> Option<Source<T>> {
+        upgrade::<Event<T>>(self.id).map(|strong| Source {
+            cell: Cell::adopt(strong),
+        })
+    }
+}
+
+impl<T: 'static> fmt::Debug for WeakSource<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_handle(f, "WeakSource", self.id)
+    }
+}

@@ -1,0 +1,35 @@
+//! The bits of a node's header.
+
+/// The node is dead: no handle, guard or dependent is left. Only the graveyard still knows it.
+pub(crate) const DEAD: u32 = 1;
+/// The cell completed or failed; the record is in the table of ends.
+pub(crate) const ENDED: u32 = 1 << 1;
+/// `dispose` was called.
+pub(crate) const DISPOSED: u32 = 1 << 2;
+/// The behaviour has not been dropped yet.
+pub(crate) const KERNEL: u32 = 1 << 3;
+/// The behaviour is a cut-off on a source.
+pub(crate) const CUTOFF: u32 = 1 << 4;
+/// Each write of a batch is kept (a `Source`, or a cell marked `no_coalesce`).
+pub(crate) const EVENT: u32 = 1 << 5;
+/// The node of a `Source`.
+pub(crate) const SOURCE: u32 = 1 << 6;
+/// An `update` is running on it.
+pub(crate) const LENT: u32 = 1 << 7;
+/// It has a name.
+pub(crate) const NAMED: u32 = 1 << 8;
+/// It owns guards.
+pub(crate) const OWNS: u32 = 1 << 9;
+/// It has first/last-subscriber hooks.
+pub(crate) const HOOKED: u32 = 1 << 10;
+/// Writes made in callbacks or events of a batch have a queue of their own here.
+pub(crate) const INBOX: u32 = 1 << 11;
+/// Its UUID was given by the application.
+pub(crate) const GIVEN_UUID: u32 = 1 << 12;
+/// Its computed UUID was handed out.
+pub(crate) const SEEN_UUID: u32 = 1 << 13;
+/// It has had a subscriber or dependent (the first-subscriber hook has fired).
+pub(crate) const OBSERVED: u32 = 1 << 14;
+
+/// What a dying node may have in the side tables.
+pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID;

@@ -1,0 +1,536 @@
+//! Birth and death of cells: reference counts, disposal, the graveyard, ownership of guards.
+//!
+//! A cell whose last reference goes is dead at once: out of the graph, the queue and the lists, and so is, in a loop,
+//! every cell that only it kept. Its closure, value and memory wait in the graveyard until no user code is on the
+//! stack, since some of it may be running or lent.
+
+use std::panic::Location;
+
+use uuid::Uuid;
+
+use super::node::{Callback, End, Kernel, NodeRef, Turn};
+use super::queue::{Origin, Waiting};
+use super::subscribers::SubKey;
+use super::tables::{Ending, Hook, Leftovers, Owned};
+use super::{Store, flag};
+use crate::error::Error;
+use crate::graph::{CellId, EdgeKind, NONE};
+use crate::subscription::SubscriptionGuard;
+
+/// What waits in the graveyard.
+pub(crate) enum Remains {
+    /// A dead node with all it has.
+    Node(NodeRef),
+    /// The behaviour of a cell that ended or was disposed of.
+    Behaviour(NodeRef),
+    Callback(Box<dyn Callback>),
+    Leftovers(Leftovers),
+}
+
+impl Remains {
+    /// Drops it. A panic of the user's `Drop` comes out, after the memory is freed.
+    pub(crate) fn bury(self) {
+        match self {
+            Remains::Node(node) => {
+                let freed = FreeOnDrop(node);
+                node.drop_behaviour();
+                drop(freed);
+            }
+            Remains::Behaviour(node) => node.drop_behaviour(),
+            Remains::Callback(callback) => drop(callback),
+            Remains::Leftovers(mut leftovers) => {
+                while let Some(owned) = leftovers.owned.pop() {
+                    drop(owned.guard);
+                }
+            }
+        }
+    }
+}
+
+/// Frees the node even if its behaviour's `Drop` panics.
+struct FreeOnDrop(NodeRef);
+
+impl Drop for FreeOnDrop {
+    fn drop(&mut self) {
+        self.0.free();
+    }
+}
+
+impl Store {
+    /// The live node of an id.
+    #[inline]
+    pub(crate) fn find(&self, id: CellId) -> Option<NodeRef> {
+        let graph = self.graph.borrow();
+        let rank = graph.rank_of(id)?;
+        graph.payload(rank)
+    }
+
+    pub(crate) fn id_of(&self, node: NodeRef) -> CellId {
+        self.graph.borrow().id(node.rank.get())
+    }
+
+    pub(crate) fn intern(&self, place: &'static Location<'static>) -> u32 {
+        self.places.borrow_mut().intern(place)
+    }
+
+    pub(crate) fn place(&self, number: u32) -> &'static Location<'static> {
+        self.places.borrow().get(number)
+    }
+
+    /// Puts a new node, which has one reference, into the arena.
+    pub(crate) fn admit(&self, node: NodeRef) -> CellId {
+        let (id, rank) = self.graph.borrow_mut().insert_ranked(node);
+        node.rank.set(rank);
+        if self.keep_events.get() > 0 {
+            node.raise(flag::EVENT);
+        }
+        if self.has_scope.get() {
+            if let Some(scope) = self.current_scope() {
+                self.retain(node);
+                scope.take_cell(id);
+            }
+        }
+        id
+    }
+
+    /// Computes the seed of a derived cell and puts it into the arena, linked to its inputs.
+    pub(crate) fn derive<K: Kernel>(
+        &self,
+        mut kernel: K,
+        place: &'static Location<'static>,
+    ) -> Result<CellId, Error> {
+        let mut lent = None;
+        kernel.inputs(&mut |input| {
+            let checked = self.check_lent(input.node(), place);
+            lent = lent.take().or(checked.err());
+            self.settle_for(input.node());
+        });
+        if let Some(error) = lent {
+            return Err(error);
+        }
+        let _busy = self.enter();
+        let seed = kernel.turn(Turn::SEED);
+        let Some(value) = seed.value else {
+            unreachable!("a definite pipeline gives a value at construction")
+        };
+        let mut upstream = self.upstream.take();
+        if seed.end.is_none() {
+            kernel.inputs(&mut |input| {
+                upstream.push(input.node());
+                input.linked();
+            });
+        }
+        let place = self.intern(place);
+        let node = NodeRef::derived(value, kernel, self.clock.get(), place);
+        self.tick();
+        let id = self.admit(node);
+        self.link_all(&mut upstream, node);
+        *self.upstream.borrow_mut() = upstream;
+        if let Some(end) = seed.end {
+            self.record_end(node, id, end);
+            self.entomb(Remains::Behaviour(node));
+        }
+        Ok(id)
+    }
+
+    /// Links each input once; the edge takes over the reference that came with it.
+    fn link_all(&self, upstream: &mut Vec<NodeRef>, node: NodeRef) {
+        if let [up] = upstream[..] {
+            upstream.clear();
+            return self.link_input(up, node);
+        }
+        let mut seen = Seen::default();
+        for up in upstream.drain(..) {
+            if seen.is_new(up) {
+                self.link_input(up, node);
+            } else {
+                up.strong.set(up.strong.get() - 1);
+            }
+        }
+    }
+
+    fn link_input(&self, up: NodeRef, node: NodeRef) {
+        // A new node is above all others, so that no order can be against it.
+        let _ = self.graph.borrow_mut().link_new(
+            up.rank.get(),
+            node.rank.get(),
+            EdgeKind::Trigger,
+            |moved: NodeRef, rank| moved.rank.set(rank),
+        );
+        self.watch_observed(up);
+    }
+
+    #[inline]
+    pub(crate) fn retain(&self, node: NodeRef) {
+        node.strong.set(node.strong.get() + 1);
+    }
+
+    /// Gives one reference back.
+    #[inline]
+    pub(crate) fn release(&self, node: NodeRef) {
+        let strong = node.strong.get() - 1;
+        node.strong.set(strong);
+        if strong == 0 {
+            self.kill(node);
+        }
+    }
+
+    /// Puts something into the graveyard for the time when no user code is on the stack.
+    pub(crate) fn entomb(&self, remains: Remains) {
+        self.graveyard.borrow_mut().push(remains);
+        self.pending.set(true);
+    }
+
+    /// Takes a node without references, and all that only it kept, out of the graph.
+    fn kill(&self, node: NodeRef) {
+        let mut at = self.graveyard.borrow().len();
+        self.entomb(Remains::Node(node));
+        while let Some(next) = self.next_dying(&mut at) {
+            self.detach(next);
+        }
+        if self.busy.get() == 0 {
+            self.rest_and_report();
+        }
+    }
+
+    fn next_dying(&self, at: &mut usize) -> Option<NodeRef> {
+        let yard = self.graveyard.borrow();
+        loop {
+            let remains = yard.get(*at)?;
+            *at += 1;
+            if let Remains::Node(node) = remains {
+                return Some(*node);
+            }
+        }
+    }
+
+    fn detach(&self, node: NodeRef) {
+        node.raise(flag::DEAD);
+        if node.subs.get() != NONE {
+            self.drop_subscribers(node);
+        }
+        if node.has(flag::TABLED) {
+            let id = self.id_of(node);
+            let leftovers = self.tables.borrow_mut().take(id);
+            self.entomb(Remains::Leftovers(leftovers));
+        }
+        self.unlink_inputs(node);
+        self.graph.borrow_mut().remove(node.rank.get());
+    }
+
+    fn drop_subscribers(&self, node: NodeRef) {
+        let mut yard = self.graveyard.borrow_mut();
+        self.subs
+            .borrow_mut()
+            .remove_all(node.subs.get(), |callback| {
+                yard.push(Remains::Callback(callback))
+            });
+        node.subs.set(NONE);
+    }
+
+    /// Cuts all edges to the inputs; inputs that lose their last reference join the dying (the caller is `kill`, or
+    /// calls [`Self::finish_unlink`]).
+    fn unlink_inputs(&self, node: NodeRef) {
+        loop {
+            let mut graph = self.graph.borrow_mut();
+            let Some((rank, kind)) = graph.pop_in(node.rank.get()) else {
+                return;
+            };
+            let input = graph.payload(rank).expect("an edge joins live cells");
+            drop(graph);
+            if kind == EdgeKind::Order {
+                continue;
+            }
+            let strong = input.strong.get() - 1;
+            input.strong.set(strong);
+            if strong == 0 {
+                self.entomb(Remains::Node(input));
+            } else {
+                self.watch_observed(input);
+            }
+        }
+    }
+
+    /// [`Self::unlink_inputs`] for a node that lives on.
+    pub(crate) fn let_go_of_inputs(&self, node: NodeRef) {
+        let mut at = self.graveyard.borrow().len();
+        self.unlink_inputs(node);
+        while let Some(next) = self.next_dying(&mut at) {
+            self.detach(next);
+        }
+    }
+
+    /// Frees what is in the graveyard. No user code is on the stack, so nothing there is lent or running.
+    pub(crate) fn bury(&self) {
+        loop {
+            let mut yard = self.graveyard.take();
+            if yard.is_empty() {
+                break;
+            }
+            for remains in yard.drain(..) {
+                self.guarded(|| remains.bury());
+            }
+            if yard.capacity() <= 4096 && self.graveyard.borrow().is_empty() {
+                *self.graveyard.borrow_mut() = yard;
+                if self.graveyard.borrow().is_empty() {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Squeezes unused ranks out when they are many.
+    pub(crate) fn tidy(&self) {
+        let mut graph = self.graph.borrow_mut();
+        if graph.needs_compaction() {
+            graph.compact(|node: NodeRef, rank| node.rank.set(rank));
+        }
+    }
+
+    /// Ends a cell although references are left (rule C7).
+    pub(crate) fn dispose(&self, node: NodeRef) -> Result<(), Error> {
+        if node.has(flag::DISPOSED) {
+            return Ok(());
+        }
+        self.retain(node);
+        node.raise(flag::DISPOSED);
+        let was_ended = node.has(flag::ENDED);
+        let id = self.id_of(node);
+        let given = self.write_as_callback_or_wave(
+            || self.strip(node, id),
+            || {
+                if !was_ended {
+                    self.record_end(node, id, End::Complete);
+                    self.touch_end(node);
+                }
+            },
+            || self.queue_disposal(id),
+        );
+        self.release(node);
+        given
+    }
+
+    /// Takes away all that a disposed cell has: closure, edges to inputs, waiting writes, guards, hooks.
+    fn strip(&self, node: NodeRef, id: CellId) {
+        self.graph.borrow_mut().take_dirty(node.rank.get());
+        self.let_go_of_inputs(node);
+        if node.has(flag::KERNEL) {
+            self.entomb(Remains::Behaviour(node));
+        }
+        if node.has(flag::OWNS | flag::HOOKED) {
+            let mut tables = self.tables.borrow_mut();
+            let owned = tables.owned.remove(id).unwrap_or_default();
+            let hooks = tables.hooks.remove(id).unwrap_or_default();
+            drop(tables);
+            node.lower(flag::OWNS | flag::HOOKED);
+            self.entomb(Remains::Leftovers(Leftovers::of(owned, hooks)));
+        }
+    }
+
+    fn queue_disposal(&self, id: CellId) {
+        let waiting = Waiting {
+            cell: id,
+            group: self.group.get(),
+            generation: self.generation.get() + 1,
+            origin: Origin {
+                on: id,
+                place: None,
+            },
+            disposal: true,
+        };
+        self.queue.borrow_mut().push(waiting);
+        self.pending.set(true);
+    }
+
+    pub(crate) fn record_end(&self, node: NodeRef, id: CellId, end: End) {
+        node.raise(flag::ENDED);
+        let ending = Ending {
+            end,
+            stamp: self.clock.get(),
+        };
+        self.tables.borrow_mut().ends.insert(id, ending);
+    }
+
+    /// A kernel ended in its turn: it lets go of its inputs at once.
+    #[cold]
+    pub(crate) fn ended_in_turn(&self, node: NodeRef, end: End) {
+        let id = self.id_of(node);
+        self.record_end(node, id, end);
+        self.let_go_of_inputs(node);
+        self.entomb(Remains::Behaviour(node));
+    }
+
+    pub(crate) fn end_of(&self, node: NodeRef) -> Option<End> {
+        if !node.has(flag::ENDED) {
+            return None;
+        }
+        let id = self.id_of(node);
+        self.tables
+            .borrow()
+            .ends
+            .get(id)
+            .map(|ending| ending.end.clone())
+    }
+
+    /// Adds a subscriber that has seen all that happened so far.
+    pub(crate) fn link_subscriber(
+        &self,
+        node: NodeRef,
+        place: &'static Location<'static>,
+        callback: Box<dyn Callback>,
+    ) -> SubscriptionGuard {
+        let source = self.id_of(node);
+        let since = self.clock.get();
+        self.tick();
+        let (key, head) =
+            self.subs
+                .borrow_mut()
+                .append(node.subs.get(), source, since, place, callback);
+        node.subs.set(head);
+        self.retain(node);
+        self.watch_observed(node);
+        SubscriptionGuard::subscription(source, key)
+    }
+
+    /// Takes a subscriber out; `counted` says whether it keeps its cell alive.
+    pub(crate) fn unsubscribe(&self, key: SubKey, counted: bool) {
+        let Some(source) = self.subs.borrow().source(key) else {
+            return;
+        };
+        let Some(node) = self.find(source) else {
+            return;
+        };
+        let (head, callback) = self.subs.borrow_mut().remove(node.subs.get(), key);
+        node.subs.set(head);
+        if let Some(callback) = callback {
+            self.entomb(Remains::Callback(callback));
+        }
+        self.watch_observed(node);
+        if counted {
+            self.release(node);
+        }
+        if self.pending.get() && self.busy.get() == 0 {
+            self.rest_and_report();
+        }
+    }
+
+    /// Makes `owner` keep a guard. A guard on the owner itself, or on a cell downstream of it, does not count (C1).
+    pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, mut guard: SubscriptionGuard) {
+        let id = self.id_of(owner);
+        if let Some(on) = guard.cell().and_then(|on| self.find(on)) {
+            if self
+                .graph
+                .borrow_mut()
+                .reaches(owner.rank.get(), on.rank.get())
+            {
+                guard.stop_counting(self, on);
+            }
+        }
+        owner.raise(flag::OWNS);
+        let mut tables = self.tables.borrow_mut();
+        if !tables.owned.contains_key(id) {
+            tables.owned.insert(id, Vec::new());
+        }
+        let list = &mut tables.owned[id];
+        let former = key.and_then(|key| list.iter().position(|owned| owned.key == Some(key)));
+        let owned = Owned { key, guard };
+        let replaced = match former {
+            Some(at) => Some(std::mem::replace(&mut list[at], owned)),
+            None => {
+                list.push(owned);
+                None
+            }
+        };
+        drop(tables);
+        drop(replaced);
+    }
+
+    /// Notes that a cell with hooks may have got its first or lost its last subscriber or dependent.
+    #[inline]
+    pub(crate) fn watch_observed(&self, node: NodeRef) {
+        if node.has(flag::HOOKED) {
+            self.hooks_due.borrow_mut().push(self.id_of(node));
+            self.pending.set(true);
+        }
+    }
+
+    pub(crate) fn is_observed(&self, node: NodeRef) -> bool {
+        node.subs.get() != NONE || self.graph.borrow().has_dependents(node.rank.get())
+    }
+
+    pub(crate) fn add_hook(&self, node: NodeRef, hook: Hook) {
+        let id = self.id_of(node);
+        if !node.has(flag::HOOKED) && self.is_observed(node) {
+            node.raise(flag::OBSERVED);
+        }
+        node.raise(flag::HOOKED);
+        let mut tables = self.tables.borrow_mut();
+        if !tables.hooks.contains_key(id) {
+            tables.hooks.insert(id, Vec::new());
+        }
+        tables.hooks[id].push(hook);
+    }
+
+    /// Calls the hooks of cells that changed between observed and not.
+    pub(crate) fn call_hooks(&self) {
+        if self.hooks_due.borrow().is_empty() {
+            return;
+        }
+        let due = self.hooks_due.take();
+        for id in due {
+            let Some(node) = self.find(id) else { continue };
+            let now = self.is_observed(node);
+            if now == node.has(flag::OBSERVED) {
+                continue;
+            }
+            if now {
+                node.raise(flag::OBSERVED)
+            } else {
+                node.lower(flag::OBSERVED)
+            }
+            let calls: Vec<_> = self
+                .tables
+                .borrow()
+                .hooks
+                .get(id)
+                .map_or_else(Vec::new, |hooks| {
+                    hooks
+                        .iter()
+                        .filter(|hook| hook.on_first == now)
+                        .map(|hook| hook.call.clone())
+                        .collect()
+                });
+            for call in calls {
+                self.guarded(|| {
+                    if let Ok(mut call) = call.try_borrow_mut() {
+                        call();
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// Which inputs were linked already: a list for a few, a set for many.
+#[derive(Default)]
+struct Seen {
+    few: Vec<NodeRef>,
+    many: std::collections::HashSet<u32>,
+}
+
+impl Seen {
+    const FEW: usize = 16;
+
+    fn is_new(&mut self, node: NodeRef) -> bool {
+        if self.many.is_empty() && self.few.len() < Self::FEW {
+            let new = !self.few.contains(&node);
+            if new {
+                self.few.push(node);
+            }
+            return new;
+        }
+        self.many
+            .extend(self.few.drain(..).map(|node| node.rank.get()));
+        self.many.insert(node.rank.get())
+    }
+}

@@ -1,0 +1,113 @@
+//! Reads and the checks before them; what errors tell of a cell.
+
+use std::panic::Location;
+
+use super::node::NodeRef;
+use super::{Store, add, flag};
+use crate::error::{CellInfo, Error};
+use crate::graph::CellId;
+
+impl Store {
+    /// What errors tell of a live cell.
+    pub(crate) fn info(&self, id: CellId) -> Option<CellInfo> {
+        let node = self.find(id)?;
+        Some(self.info_of(node, id))
+    }
+
+    fn info_of(&self, node: NodeRef, id: CellId) -> CellInfo {
+        let name = if node.has(flag::NAMED) {
+            self.tables
+                .borrow()
+                .names
+                .get(id)
+                .map(|name| name.to_string())
+        } else {
+            None
+        };
+        CellInfo {
+            id,
+            name,
+            place: self.place(node.place),
+        }
+    }
+
+    /// The node of a handle's id, unless the cell was disposed of.
+    #[inline]
+    pub(crate) fn usable(&self, id: CellId) -> Result<NodeRef, Error> {
+        match self.find(id) {
+            Some(node) if !node.has(flag::DISPOSED) => Ok(node),
+            other => Err(self.unusable(other, id)),
+        }
+    }
+
+    #[cold]
+    fn unusable(&self, node: Option<NodeRef>, id: CellId) -> Error {
+        add(&self.counters.stale, 1);
+        // A handle keeps its node in the arena, so that only disposal can be the cause while the store is open.
+        node.map_or(Error::StoreClosed, |node| {
+            Error::Disposed(self.info_of(node, id))
+        })
+    }
+
+    /// The node of a handle that is to be written.
+    #[inline]
+    pub(crate) fn writable(&self, id: CellId) -> Result<NodeRef, Error> {
+        let node = self.usable(id)?;
+        if node.has(flag::ENDED) {
+            Err(Error::Ended(self.info_of(node, id)))
+        } else {
+            Ok(node)
+        }
+    }
+
+    /// Refuses to read a cell that a running `update` has, directly or through cells it depends on (C8).
+    #[inline]
+    pub(crate) fn check_lent(
+        &self,
+        node: NodeRef,
+        read: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        if self.lent.borrow().is_empty() {
+            Ok(())
+        } else {
+            self.check_each_lent(node, read)
+        }
+    }
+
+    #[cold]
+    fn check_each_lent(
+        &self,
+        node: NodeRef,
+        read: &'static Location<'static>,
+    ) -> Result<(), Error> {
+        let mut graph = self.graph.borrow_mut();
+        let lent = self.lent.borrow();
+        let Some(&(lent, update)) = lent.iter().find(|lent| {
+            !lent.0.has(flag::DEAD) && graph.reaches(lent.0.rank.get(), node.rank.get())
+        }) else {
+            return Ok(());
+        };
+        let id = graph.id(lent.rank.get());
+        drop(graph);
+        Err(Error::Lent {
+            cell: self.info_of(lent, id),
+            update,
+            read,
+        })
+    }
+
+    /// Lends the value of a cell as rule P4 gives it.
+    #[inline]
+    pub(crate) fn read<T: 'static, R>(
+        &self,
+        id: CellId,
+        place: &'static Location<'static>,
+        f: impl FnOnce(&T) -> R,
+    ) -> Result<R, Error> {
+        let node = self.usable(id)?;
+        self.check_lent(node, place)?;
+        self.settle_for(node);
+        let _busy = self.enter();
+        Ok(node.with(f))
+    }
+}

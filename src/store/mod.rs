@@ -1,0 +1,408 @@
+//! The store of a thread: the arena, its side tables, the waiting writes and the one settle loop.
+//!
+//! It knows nothing of operators, maps or time: a derived cell is a [`Kernel`](node::Kernel) to it.
+//!
+//! Invariants:
+//! - **S3** nothing is borrowed while user code runs: every `RefCell` here is borrowed for a few lines that call none.
+//! - **S4** `busy` counts the user code on the stack (callbacks, closures, `Clone`/`Drop`/`PartialEq` of values; the body
+//!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0.
+//! - **S5** `pending` is set whenever something waits for the moment at which `busy` falls to 0.
+//!
+//! Reading order: `flag`, `node`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `write`
+//! (writes and batches), `wave` (the settle loop), `look` (reads and errors).
+
+pub(crate) mod flag;
+mod life;
+mod look;
+pub(crate) mod node;
+mod queue;
+mod subscribers;
+mod tables;
+mod wave;
+mod write;
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, RandomState};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use life::Remains;
+pub(crate) use queue::Write;
+pub(crate) use subscribers::SubKey;
+pub(crate) use tables::Hook;
+
+use self::node::{End, NodeRef};
+use self::queue::Queue;
+use self::subscribers::Subscribers;
+use self::tables::{Places, Tables};
+use crate::error::Error;
+use crate::graph::{CellId, Graph};
+use crate::scope::ScopeBody;
+
+/// How far feedback may go before it is stopped (see [`crate::set_limits`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The greatest generation: a write made in a callback has that of its wave plus one. Default 10 000.
+    pub generations: u32,
+    /// How many writes made in callbacks may wait at a time. Default 1 000 000.
+    pub waiting: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            generations: 10_000,
+            waiting: 1_000_000,
+        }
+    }
+}
+
+/// Counters over the life of the store.
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub(crate) waves: Cell<u64>,
+    pub(crate) rounds: Cell<u64>,
+    pub(crate) recomputations: Cell<u64>,
+    pub(crate) deliveries: Cell<u64>,
+    pub(crate) stale: Cell<u64>,
+}
+
+pub(crate) fn add(counter: &Cell<u64>, n: u64) {
+    counter.set(counter.get() + n);
+}
+
+/// A panic's payload.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+pub(crate) struct Store {
+    pub(crate) graph: RefCell<Graph<NodeRef>>,
+    pub(crate) subs: RefCell<Subscribers>,
+    pub(crate) tables: RefCell<Tables>,
+    places: RefCell<Places>,
+    queue: RefCell<Queue>,
+    graveyard: RefCell<Vec<Remains>>,
+    /// Cells whose first/last-subscriber hooks are due.
+    hooks_due: RefCell<Vec<CellId>>,
+    /// Event cells whose event lasts for the round under way.
+    lit: RefCell<Vec<CellId>>,
+    /// Running `update`s.
+    lent: RefCell<Vec<(NodeRef, &'static Location<'static>)>>,
+    scratch: RefCell<Vec<u32>>,
+    upstream: RefCell<Vec<NodeRef>>,
+    panic: RefCell<Option<Payload>>,
+    trip: RefCell<Option<Error>>,
+    scope: RefCell<Option<Rc<ScopeBody>>>,
+    /// Moves on at every wave, round, subscription and birth; stamps of changes are readings of it.
+    pub(crate) clock: Cell<u32>,
+    round_start: Cell<u32>,
+    /// The round of the open wave; numbers are never used again.
+    round: Cell<u64>,
+    /// The last round that an event of the open wave was given.
+    last_round: Cell<u64>,
+    /// Whether a scope is current (saves a look on the hot path).
+    has_scope: Cell<bool>,
+    busy: Cell<u32>,
+    batch: Cell<u32>,
+    group: Cell<u32>,
+    generation: Cell<u32>,
+    pending: Cell<bool>,
+    /// The node whose turn it is.
+    current: Cell<Option<NodeRef>>,
+    /// The subscriber that is being called.
+    calling: Cell<Option<SubKey>>,
+    /// Depth of `no_coalesce` scopes.
+    pub(crate) keep_events: Cell<u32>,
+    pub(crate) limits: Cell<Limits>,
+    pub(crate) counters: Counters,
+    /// Unique to the store in the process; 58 bits.
+    pub(crate) number: u64,
+}
+
+thread_local! {
+    static STORE: Store = Store::new();
+}
+
+/// Calls `f` with the thread's store; `StoreClosed` once its thread has torn it down.
+#[inline]
+pub(crate) fn with_store<R>(f: impl FnOnce(&Store) -> R) -> Result<R, Error> {
+    STORE.try_with(f).map_err(|_| Error::StoreClosed)
+}
+
+/// How a node that ended did (for kernels, which have no store at hand).
+#[cold]
+pub(crate) fn end_of(node: NodeRef) -> Option<End> {
+    STORE.try_with(|store| store.end_of(node)).ok().flatten()
+}
+
+/// Gives back one reference; does nothing when the store is gone (its teardown frees all nodes).
+pub(crate) fn release_node(node: NodeRef) {
+    let _ = STORE.try_with(|store| store.release(node));
+}
+
+/// Hands the outcome of a call to a caller that has no `Result`.
+#[track_caller]
+pub(crate) fn expect<R>(outcome: Result<R, Error>) -> R {
+    match outcome {
+        Ok(given) => given,
+        Err(error) => refuse(&error),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(error: &Error) -> ! {
+    panic!("{error}")
+}
+
+/// Tells stores apart: the low bits count, the high bits are a salt of the process.
+fn next_number() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    static SALT: std::sync::OnceLock<u64> = std::sync::OnceLock::new();
+    let salt = *SALT.get_or_init(|| RandomState::new().hash_one(0_u8));
+    let count = NEXT.fetch_add(1, Ordering::Relaxed);
+    (salt << 32 | count & 0xffff_ffff) & ((1 << 58) - 1)
+}
+
+/// User code is on the stack while this lives; the last one to go settles what waits.
+pub(crate) struct Busy<'a>(&'a Store);
+
+impl Drop for Busy<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let store = self.0;
+        store.busy.set(store.busy.get() - 1);
+        if store.pending.get() && store.busy.get() == 0 {
+            store.rest_and_report();
+        }
+    }
+}
+
+impl Store {
+    fn new() -> Self {
+        Self {
+            graph: RefCell::new(Graph::new()),
+            subs: RefCell::new(Subscribers::new()),
+            tables: RefCell::default(),
+            places: RefCell::default(),
+            queue: RefCell::default(),
+            graveyard: RefCell::default(),
+            hooks_due: RefCell::default(),
+            lit: RefCell::default(),
+            lent: RefCell::default(),
+            scratch: RefCell::default(),
+            upstream: RefCell::default(),
+            panic: RefCell::default(),
+            trip: RefCell::default(),
+            scope: RefCell::default(),
+            clock: Cell::new(1),
+            round_start: Cell::new(1),
+            round: Cell::new(0),
+            last_round: Cell::new(0),
+            has_scope: Cell::new(false),
+            busy: Cell::new(0),
+            batch: Cell::new(0),
+            group: Cell::new(0),
+            generation: Cell::new(0),
+            pending: Cell::new(false),
+            current: Cell::new(None),
+            calling: Cell::new(None),
+            keep_events: Cell::new(0),
+            limits: Cell::new(Limits::default()),
+            counters: Counters::default(),
+            number: next_number(),
+        }
+    }
+
+    /// Marks that user code is about to run.
+    #[inline]
+    pub(crate) fn enter(&self) -> Busy<'_> {
+        self.busy.set(self.busy.get() + 1);
+        Busy(self)
+    }
+
+    /// Moves the clock on; what happened up to now is before what happens from now on.
+    pub(crate) fn tick(&self) -> u32 {
+        let now = self.clock.get() + 1;
+        self.clock.set(now);
+        now
+    }
+
+    /// Runs user code whose panic must not stop the store; the first payload is kept for the outermost caller.
+    pub(crate) fn guarded<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(given) => Some(given),
+            Err(payload) => {
+                self.caught(payload);
+                None
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn caught(&self, payload: Payload) {
+        let mut first = self.panic.borrow_mut();
+        if first.is_none() {
+            *first = Some(payload);
+            return;
+        }
+        drop(first);
+        log::error!(
+            "another panic in a callback of the same call: {}",
+            message_of(&payload)
+        );
+        // The payload is the user's: its `Drop` must not stop the store either.
+        if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+            std::mem::forget(again);
+        }
+    }
+
+    /// Does what waits, now that no user code is on the stack: frees the dead, calls hooks, runs queued writes.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn rest(&self) {
+        debug_assert_eq!(self.busy.get(), 0);
+        self.busy.set(1);
+        while self.pending.replace(false) {
+            self.bury();
+            self.call_hooks();
+            if self.batch.get() > 0 {
+                self.join_batch()
+            } else {
+                self.run_queue()
+            }
+        }
+        if self.batch.get() == 0 {
+            self.tidy();
+        }
+        self.busy.set(0);
+    }
+
+    fn rest_and_report(&self) {
+        self.rest();
+        if self.batch.get() > 0 {
+            return;
+        }
+        if std::thread::panicking() {
+            return self.log_outcome();
+        }
+        expect(self.outcome());
+    }
+
+    /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
+    #[inline]
+    pub(crate) fn outcome(&self) -> Result<(), Error> {
+        if self.panic.borrow().is_none() && self.trip.borrow().is_none() {
+            return Ok(());
+        }
+        self.bad_outcome()
+    }
+
+    /// A panic is under way already: what else went wrong is logged.
+    fn log_outcome(&self) {
+        let first = self.panic.borrow_mut().take();
+        if let Some(payload) = first {
+            log::error!(
+                "another panic in a callback of the same call: {}",
+                message_of(&payload)
+            );
+        }
+        let trip = self.trip.borrow_mut().take();
+        if let Some(error) = trip {
+            log::error!("{error}");
+        }
+    }
+
+    #[cold]
+    fn bad_outcome(&self) -> Result<(), Error> {
+        let payload = self.panic.borrow_mut().take();
+        let trip = self.trip.borrow_mut().take();
+        if let Some(payload) = payload {
+            if let Some(error) = trip {
+                log::error!("{error}");
+            }
+            resume_unwind(payload);
+        }
+        trip.map_or(Ok(()), Err)
+    }
+
+    /// Calls `f` with `body` as the scope that owns what is made.
+    pub(crate) fn in_scope<R>(&self, body: Option<Rc<ScopeBody>>, f: impl FnOnce() -> R) -> R {
+        struct Restore<'a>(&'a Store, Option<Rc<ScopeBody>>);
+        impl Drop for Restore<'_> {
+            fn drop(&mut self) {
+                self.0.set_scope(self.1.take());
+            }
+        }
+        let _restore = Restore(self, self.set_scope(body));
+        f()
+    }
+
+    /// Makes a scope the current one; gives the former.
+    pub(crate) fn set_scope(&self, body: Option<Rc<ScopeBody>>) -> Option<Rc<ScopeBody>> {
+        self.has_scope.set(body.is_some());
+        self.scope.replace(body)
+    }
+
+    pub(crate) fn current_scope(&self) -> Option<Rc<ScopeBody>> {
+        self.scope.borrow().clone()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.graph.borrow().bytes()
+            + self.subs.borrow().bytes()
+            + self.tables.borrow().bytes()
+            + self.places.borrow().bytes()
+            + self.queue.borrow().bytes()
+            + self.graveyard.borrow().capacity() * size_of::<Remains>()
+    }
+
+    pub(crate) fn shrink_to_fit(&self) {
+        self.graph.borrow_mut().shrink_to_fit();
+        self.subs.borrow_mut().shrink_to_fit();
+        self.queue.borrow_mut().shrink_to_fit();
+        self.graveyard.borrow_mut().shrink_to_fit();
+    }
+}
+
+pub(crate) fn message_of(payload: &Payload) -> &str {
+    if let Some(text) = payload.downcast_ref::<&'static str>() {
+        return text;
+    }
+    payload
+        .downcast_ref::<String>()
+        .map_or("(a payload that is not text)", String::as_str)
+}
+
+impl Drop for Store {
+    /// The thread ends: all nodes go, user `Drop`s run with nothing borrowed; handles they hold are inert by now.
+    fn drop(&mut self) {
+        self.busy.set(1);
+        let nodes: Vec<NodeRef> = self
+            .graph
+            .borrow()
+            .iter()
+            .map(|(_, _, node)| node)
+            .collect();
+        let mut callbacks = Vec::new();
+        for node in &nodes {
+            self.subs
+                .borrow_mut()
+                .remove_all(node.subs.get(), |callback| callbacks.push(callback));
+        }
+        *self.graph.borrow_mut() = Graph::new();
+        let tables = self.tables.take();
+        let remains = self.graveyard.take();
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(callbacks)));
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(tables)));
+        for node in nodes.into_iter().map(Remains::Node).chain(remains) {
+            let _ = catch_unwind(AssertUnwindSafe(|| node.bury()));
+        }
+    }
+}
+
+/// Bytes of one entry in the subscriber lists.
+pub(crate) fn subscriber_bytes() -> usize {
+    Subscribers::entry_bytes()
+}

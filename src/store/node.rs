@@ -1,0 +1,727 @@
+//! The node of a cell: one allocation that holds header, value and behaviour (its closure and the state of its
+//! stages), reached by a thin pointer whose types are erased.
+//!
+//! This is one of the store's two files with `unsafe`. It knows nothing of graph, queue or subscribers lists; it
+//! is told when to run and when to free.
+//!
+//! Invariants that the `SAFETY` lines name:
+//! - **N1 alive** A [`NodeRef`] is dereferenced only while its node is allocated. A node is freed in `Store::bury`
+//!   alone, when no user code is on the stack, after its id, its record, its edges and its queue entries are gone;
+//!   edges keep every node that an [`Input`] of a linked node points to.
+//! - **N2 typed** A node's value is a `T` exactly if its vtable was made by `vtable::<T, _>`. Typed handles and inputs
+//!   are made only with the `T` of the node they came from; upgrades compare the `TypeId`.
+//! - **N3 lent** A value is overwritten only when no user code that it could be lent to is on the stack: the settle
+//!   loop, a direct write and the end of a round run below every such frame, never inside one. The one `&mut T` handed
+//!   to users (`update`) is guarded by [`flag::LENT`], which every read checks.
+//! - **N4 single** A behaviour is borrowed mutably only by its own turn; turns of one node never nest.
+//! - **N5 layout** `Node<T, B>` starts with `Valued<T>`, which starts with `Header` (`repr(C)`), so one pointer serves
+//!   as all three.
+//!
+//! Costs: 32 bytes of header, then value and behaviour; a turn is one indirect call.
+#![allow(unsafe_code)]
+
+use std::any::TypeId;
+use std::cell::{Cell, UnsafeCell};
+use std::marker::PhantomData;
+use std::mem::{ManuallyDrop, size_of};
+use std::ptr::NonNull;
+
+use super::Store;
+use super::flag;
+use crate::error::CellError;
+use crate::signal::Signal;
+
+/// How a cell ended.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    Complete,
+    Error(CellError),
+}
+
+/// What one turn of a kernel or stage gave: a value, an end, both (value first) or neither.
+#[derive(Debug)]
+pub(crate) struct Yield<V> {
+    pub(crate) value: Option<V>,
+    pub(crate) end: Option<End>,
+}
+
+impl<V> Yield<V> {
+    pub(crate) const NOTHING: Self = Self {
+        value: None,
+        end: None,
+    };
+
+    pub(crate) fn map<W>(self, f: impl FnOnce(V) -> W) -> Yield<W> {
+        Yield {
+            value: self.value.map(f),
+            end: self.end,
+        }
+    }
+}
+
+/// Which changes of the inputs are news to the turn under way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    since: u32,
+}
+
+impl Turn {
+    /// The turn at construction: everything is news.
+    pub(crate) const SEED: Self = Self { since: 0 };
+    /// A turn that takes no values, only ends (after a panic).
+    pub(crate) const QUIET: Self = Self { since: u32::MAX };
+
+    /// A turn that sees what changed after `stamp`.
+    pub(crate) fn after(stamp: u32) -> Self {
+        Self { since: stamp + 1 }
+    }
+
+    pub(crate) fn is_seed(self) -> bool {
+        self.since == 0
+    }
+}
+
+/// What a turn did to its node.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Outcome(u8);
+
+impl Outcome {
+    pub(crate) const NOTHING: Self = Self(0);
+    pub(crate) const CHANGED: Self = Self(1);
+    const ENDED: u8 = 2;
+
+    pub(crate) fn with_end(self) -> Self {
+        Self(self.0 | Self::ENDED)
+    }
+
+    pub(crate) fn changed(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+/// The computation of a derived cell: one for each pipeline, one for each multi-input operator.
+pub(crate) trait Kernel: 'static {
+    type Out: 'static;
+    /// The operator's name, for diagnostics.
+    const OPERATOR: &'static str;
+    /// Computes once, from what is news.
+    fn turn(&mut self, turn: Turn) -> Yield<Self::Out>;
+    /// Visits each input once.
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
+}
+
+/// An input seen without its type.
+pub(crate) trait Upstream {
+    fn node(&self) -> NodeRef;
+    /// The edge that was just linked takes over (or adds to) the reference that the input held.
+    fn linked(&mut self);
+}
+
+/// What every node begins with.
+#[derive(Debug)]
+pub(crate) struct Header {
+    vtable: &'static VTable,
+    /// Handles, guards, un-linked inputs and dependents.
+    pub(crate) strong: Cell<u32>,
+    /// Bits of [`flag`].
+    pub(crate) flags: Cell<u32>,
+    /// The store's clock at the last change of the value.
+    pub(crate) stamp: Cell<u32>,
+    /// Interned place of creation.
+    pub(crate) place: u32,
+    /// First subscriber (`NONE` without).
+    pub(crate) subs: Cell<u32>,
+    /// Place in the topological order; meaningless once dead.
+    pub(crate) rank: Cell<u32>,
+}
+
+#[repr(C)]
+struct Valued<T> {
+    head: Header,
+    value: UnsafeCell<T>,
+}
+
+#[repr(C)]
+struct Node<T, B> {
+    valued: Valued<T>,
+    behaviour: UnsafeCell<ManuallyDrop<B>>,
+}
+
+/// The operations of a node whose types are erased.
+#[derive(Debug)]
+pub(crate) struct VTable {
+    turn: unsafe fn(NodeRef, &Store, quiet: bool) -> Outcome,
+    fanout: unsafe fn(NodeRef, &Store),
+    apply: unsafe fn(NodeRef, &Store),
+    clear: unsafe fn(NodeRef),
+    restart_clock: unsafe fn(NodeRef),
+    drop_behaviour: unsafe fn(NodeRef),
+    free: unsafe fn(NodeRef),
+    value_type: fn() -> TypeId,
+    type_name: fn() -> &'static str,
+    operator: &'static str,
+    bytes: usize,
+}
+
+/// A thin pointer to a node (see N1 for when it may be followed).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct NodeRef(NonNull<Header>);
+
+impl std::ops::Deref for NodeRef {
+    type Target = Header;
+
+    #[inline]
+    fn deref(&self) -> &Header {
+        // SAFETY: N1: the node is allocated; its header is only ever borrowed shared.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Header {
+    #[inline]
+    pub(crate) fn has(&self, bits: u32) -> bool {
+        self.flags.get() & bits != 0
+    }
+
+    pub(crate) fn raise(&self, bits: u32) {
+        self.flags.set(self.flags.get() | bits);
+    }
+
+    pub(crate) fn lower(&self, bits: u32) {
+        self.flags.set(self.flags.get() & !bits);
+    }
+
+    pub(crate) fn operator(&self) -> &'static str {
+        self.vtable.operator
+    }
+
+    pub(crate) fn type_name(&self) -> &'static str {
+        (self.vtable.type_name)()
+    }
+
+    /// Bytes of the node's allocation (what values own on the heap is not known).
+    pub(crate) fn bytes(&self) -> usize {
+        self.vtable.bytes
+    }
+
+    pub(crate) fn holds<T: 'static>(&self) -> bool {
+        (self.vtable.value_type)() == TypeId::of::<T>()
+    }
+}
+
+impl NodeRef {
+    /// Allocates the node of a source cell.
+    pub(crate) fn source<T: 'static>(value: T, flags: u32, place: u32) -> Self {
+        Self::alloc(value, (), const { &VTables::<T>::SOURCE }, flags, place)
+    }
+
+    /// Allocates the node of a source cell that compares (its flag `CUTOFF` goes with the behaviour).
+    pub(crate) fn cutoff<T: 'static>(
+        value: T,
+        same: impl FnMut(&T, &T) -> bool + 'static,
+        place: u32,
+    ) -> Self {
+        let behaviour = Cutoff {
+            same: Box::new(same),
+            base: None,
+        };
+        Self::alloc(
+            value,
+            behaviour,
+            const { &VTables::<T>::CUTOFF },
+            flag::KERNEL | flag::CUTOFF,
+            place,
+        )
+    }
+
+    /// Allocates the node of a derived cell whose seed was computed at `ran`.
+    pub(crate) fn derived<K: Kernel>(value: K::Out, kernel: K, ran: u32, place: u32) -> Self {
+        let behaviour = Derived { ran, kernel };
+        Self::alloc(
+            value,
+            behaviour,
+            const { &Derived::<K>::VTABLE },
+            flag::KERNEL,
+            place,
+        )
+    }
+
+    fn alloc<T, B>(
+        value: T,
+        behaviour: B,
+        vtable: &'static VTable,
+        flags: u32,
+        place: u32,
+    ) -> Self {
+        let head = Header {
+            vtable,
+            strong: Cell::new(1),
+            flags: Cell::new(flags),
+            stamp: Cell::new(0),
+            place,
+            subs: Cell::new(crate::graph::NONE),
+            rank: Cell::new(crate::graph::NONE),
+        };
+        let valued = Valued {
+            head,
+            value: UnsafeCell::new(value),
+        };
+        let node = Node {
+            valued,
+            behaviour: UnsafeCell::new(ManuallyDrop::new(behaviour)),
+        };
+        let raw = Box::into_raw(Box::new(node)).cast::<Header>();
+        // SAFETY: `Box::into_raw` never gives null.
+        Self(unsafe { NonNull::new_unchecked(raw) })
+    }
+
+    #[inline]
+    fn value_ptr<T>(self) -> *mut T {
+        let valued = self.0.as_ptr().cast::<Valued<T>>();
+        // SAFETY: N1 and N5: the projection stays inside the allocation; no reference is made.
+        unsafe { UnsafeCell::raw_get(&raw const (*valued).value) }
+    }
+
+    #[inline]
+    fn behaviour_ptr<T, B>(self) -> *mut ManuallyDrop<B> {
+        let node = self.0.as_ptr().cast::<Node<T, B>>();
+        // SAFETY: N1 and N5, as in `value_ptr`.
+        unsafe { UnsafeCell::raw_get(&raw const (*node).behaviour) }
+    }
+
+    /// Lends the value. The caller holds a handle of type `T` to this node and is inside `Store::enter`.
+    #[inline]
+    pub(crate) fn with<T: 'static, R>(self, f: impl FnOnce(&T) -> R) -> R {
+        debug_assert!(self.holds::<T>());
+        // SAFETY: N2 for the type; N3: nothing overwrites it while `f` runs.
+        f(unsafe { &*self.value_ptr::<T>() })
+    }
+
+    /// Lends the value mutably to `f` (the flag `LENT` is raised by the caller).
+    pub(crate) fn with_mut<T: 'static, R>(self, f: impl FnOnce(&mut T) -> R) -> R {
+        debug_assert!(self.holds::<T>() && self.has(flag::LENT));
+        // SAFETY: N2 for the type; N3: reads are refused while `LENT` is raised, and no one else holds the value.
+        f(unsafe { &mut *self.value_ptr::<T>() })
+    }
+
+    /// Stores a value and hands back the old one, which the caller drops when the store is consistent.
+    #[inline]
+    pub(crate) fn swap<T: 'static>(self, value: T) -> T {
+        debug_assert!(self.holds::<T>());
+        // SAFETY: N2 for the type; N3: nobody reads it now. `replace` runs no user code.
+        unsafe { self.value_ptr::<T>().replace(value) }
+    }
+
+    /// Sets the value to compare with, if none is set; hands the value back otherwise.
+    pub(crate) fn set_base<T: 'static>(self, base: T) -> Option<T> {
+        debug_assert!(self.holds::<T>() && self.has(flag::CUTOFF));
+        // SAFETY: N2: the flag `CUTOFF` says that the behaviour is `Cutoff<T>`; N4: its turn is not running, since
+        // writes are applied below all user code.
+        let cutoff: &mut Cutoff<T> = unsafe { &mut *self.behaviour_ptr::<T, Cutoff<T>>() };
+        match cutoff.base {
+            Some(_) => Some(base),
+            None => {
+                cutoff.base = Some(base);
+                None
+            }
+        }
+    }
+
+    /// Takes the value to compare with away, so that the next turn counts as a change.
+    pub(crate) fn take_base<T: 'static>(self) -> Option<T> {
+        debug_assert!(self.holds::<T>() && self.has(flag::CUTOFF));
+        // SAFETY: as in `set_base`.
+        let cutoff: &mut Cutoff<T> = unsafe { &mut *self.behaviour_ptr::<T, Cutoff<T>>() };
+        cutoff.base.take()
+    }
+
+    /// Runs one turn. Must not be called from user code (N3, N4).
+    #[inline]
+    pub(crate) fn turn(self, store: &Store) -> Outcome {
+        // SAFETY: N1; the vtable was made for this node's types.
+        unsafe { (self.vtable.turn)(self, store, false) }
+    }
+
+    /// Runs a turn that takes no values, only ends.
+    pub(crate) fn quiet_turn(self, store: &Store) -> Outcome {
+        // SAFETY: as in `turn`.
+        unsafe { (self.vtable.turn)(self, store, true) }
+    }
+
+    /// Calls the subscribers with what this round brought.
+    pub(crate) fn fanout(self, store: &Store) {
+        // SAFETY: as in `turn`.
+        unsafe { (self.vtable.fanout)(self, store) }
+    }
+
+    /// Applies the oldest write that waits for this node.
+    pub(crate) fn apply(self, store: &Store) {
+        // SAFETY: as in `turn`.
+        unsafe { (self.vtable.apply)(self, store) }
+    }
+
+    /// Drops the event of a `Source` when its round is over.
+    pub(crate) fn clear(self) {
+        // SAFETY: as in `turn`; N3: called between rounds.
+        unsafe { (self.vtable.clear)(self) }
+    }
+
+    /// Forgets when it last ran (the store's clock starts anew).
+    pub(crate) fn restart_clock(self) {
+        if self.has(flag::KERNEL) {
+            // SAFETY: as in `turn`; the behaviour is there and, at the begin of a wave, not running.
+            unsafe { (self.vtable.restart_clock)(self) }
+        }
+    }
+
+    /// Drops the behaviour, if it is still there.
+    pub(crate) fn drop_behaviour(self) {
+        if self.has(flag::KERNEL) {
+            self.lower(flag::KERNEL);
+            // SAFETY: N4: its turn is not running (the caller's duty); the flag makes it happen once.
+            unsafe { (self.vtable.drop_behaviour)(self) }
+        }
+    }
+
+    /// Drops the value and frees the memory. No one may use the node afterwards (N1).
+    pub(crate) fn free(self) {
+        debug_assert!(!self.has(flag::KERNEL));
+        // SAFETY: N1: the caller is `Store::bury` or the store's teardown, for which this is the last use.
+        unsafe { (self.vtable.free)(self) }
+    }
+}
+
+/// Drops `value`, keeping a panic of its `Drop` away from a store that has yet to be told of the change.
+fn drop_guarded<T>(value: T, store: &Store) {
+    if std::mem::needs_drop::<T>() {
+        store.guarded(|| drop(value));
+    }
+}
+
+/// The store of a derived cell's value: a frame of its own when profiled.
+#[inline]
+fn write_value<T: 'static>(node: NodeRef, value: T, store: &Store) {
+    drop_guarded(node.swap(value), store);
+}
+
+struct Derived<K> {
+    /// The store's clock at the last turn.
+    ran: u32,
+    kernel: K,
+}
+
+impl<K: Kernel> Derived<K> {
+    const VTABLE: VTable = VTable {
+        turn: Self::turn,
+        restart_clock: Self::restart_clock,
+        ..table::<K::Out, Self>(K::OPERATOR)
+    };
+
+    /// # Safety
+    /// As for `turn`.
+    unsafe fn restart_clock(node: NodeRef) {
+        // SAFETY: N4, and the caller's promise.
+        let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
+        this.ran = 0;
+    }
+
+    /// # Safety
+    /// The node's value is a `K::Out`, its behaviour a `Derived<K>` that is still there and not running.
+    unsafe fn turn(node: NodeRef, store: &Store, quiet: bool) -> Outcome {
+        // SAFETY: N4, and the caller's promise.
+        let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
+        let turn = if quiet {
+            Turn::QUIET
+        } else {
+            Turn::after(this.ran)
+        };
+        this.ran = store.clock.get();
+        let given = this.kernel.turn(turn);
+        if node.has(flag::DEAD | flag::DISPOSED) {
+            return Outcome::NOTHING;
+        }
+        let outcome = match given.value {
+            Some(value) => {
+                write_value(node, value, store);
+                Outcome::CHANGED
+            }
+            None => Outcome::NOTHING,
+        };
+        match given.end {
+            None => outcome,
+            Some(end) => {
+                store.ended_in_turn(node, end);
+                outcome.with_end()
+            }
+        }
+    }
+}
+
+struct Cutoff<T> {
+    same: Box<dyn FnMut(&T, &T) -> bool>,
+    /// The value before the writes that have not been compared yet.
+    base: Option<T>,
+}
+
+impl<T: 'static> Cutoff<T> {
+    /// # Safety
+    /// The node's value is a `T`, its behaviour a `Cutoff<T>` that is not running.
+    unsafe fn turn(node: NodeRef, store: &Store, _quiet: bool) -> Outcome {
+        // SAFETY: N4, and the caller's promise. The base is taken out first, so that `same` may write this very cell
+        // in vain (its write is queued).
+        let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<T, Self>() };
+        let Some(base) = this.base.take() else {
+            return Outcome::CHANGED;
+        };
+        let same = node.with::<T, _>(|value| (this.same)(&base, value));
+        if same {
+            write_value(node, base, store);
+            Outcome::NOTHING
+        } else {
+            drop_guarded(base, store);
+            Outcome::CHANGED
+        }
+    }
+}
+
+struct VTables<T>(PhantomData<T>);
+
+impl<T: 'static> VTables<T> {
+    const SOURCE: VTable = table::<T, ()>("cell");
+    const CUTOFF: VTable = VTable {
+        turn: Cutoff::<T>::turn,
+        ..table::<T, Cutoff<T>>("cell")
+    };
+}
+
+const fn table<T: 'static, B>(operator: &'static str) -> VTable {
+    VTable {
+        turn: no_turn,
+        fanout: fanout::<T>,
+        apply: apply::<T>,
+        clear: nothing,
+        restart_clock: nothing,
+        drop_behaviour: drop_behaviour::<T, B>,
+        free: free::<T, B>,
+        value_type: TypeId::of::<T>,
+        type_name: std::any::type_name::<T>,
+        operator,
+        bytes: size_of::<Node<T, B>>(),
+    }
+}
+
+/// A source without cut-off has nothing to compute.
+unsafe fn no_turn(_: NodeRef, _: &Store, _: bool) -> Outcome {
+    Outcome::NOTHING
+}
+
+unsafe fn nothing(_: NodeRef) {}
+
+/// # Safety
+/// The node's value is a `T`.
+unsafe fn apply<T: 'static>(node: NodeRef, store: &Store) {
+    if let Some(write) = store.pop_write::<T>(node) {
+        store.apply_event(node, write);
+    }
+}
+
+/// # Safety
+/// The node's behaviour is a `B` that was not dropped yet.
+unsafe fn drop_behaviour<T, B>(node: NodeRef) {
+    // SAFETY: the caller's promise; N4.
+    unsafe { ManuallyDrop::drop(&mut *node.behaviour_ptr::<T, B>()) }
+}
+
+/// # Safety
+/// The node is a `Node<T, B>` that nobody uses any more.
+unsafe fn free<T, B>(node: NodeRef) {
+    // SAFETY: it came from `Box::into_raw` of this very type.
+    drop(unsafe { Box::from_raw(node.0.as_ptr().cast::<Node<T, B>>()) });
+}
+
+/// # Safety
+/// The node's value is a `T`.
+unsafe fn fanout<T: 'static>(node: NodeRef, store: &Store) {
+    if store.brought_value(node) {
+        store.call_subscribers(node, node.stamp.get(), |callback| {
+            // SAFETY: N2 and N3: lent for the call only.
+            let value: &T = unsafe { &*node.value_ptr::<T>() };
+            callback.call(Lent::new(&Signal::Value(value)));
+        });
+    }
+    if let Some((end, stamp)) = store.brought_end(node) {
+        let signal: Signal<'_, T> = match &end {
+            End::Complete => Signal::Complete,
+            End::Error(error) => Signal::Error(error),
+        };
+        store.call_subscribers(node, stamp, |callback| callback.call(Lent::new(&signal)));
+    }
+}
+
+/// A signal whose value type is erased on the way to a subscriber.
+#[derive(Clone, Copy)]
+pub(crate) struct Lent<'a>(NonNull<()>, PhantomData<&'a ()>);
+
+impl<'a> Lent<'a> {
+    fn new<T>(signal: &'a Signal<'a, T>) -> Self {
+        Self(NonNull::from(signal).cast(), PhantomData)
+    }
+}
+
+/// A callback in the list of a node.
+pub(crate) trait Callback {
+    fn call(&mut self, signal: Lent<'_>);
+}
+
+/// A callback for cells of `T`.
+struct Typed<T, F> {
+    callback: F,
+    _value: PhantomData<fn(&T)>,
+}
+
+impl<T: 'static, F: FnMut(&Signal<'_, T>)> Callback for Typed<T, F> {
+    #[inline]
+    fn call(&mut self, signal: Lent<'_>) {
+        // SAFETY: N2: this callback was put on a node whose value is a `T` (`callback` is called by typed handles
+        // only), and `fanout::<T>` of that node made the signal, which is alive for the call.
+        let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
+        (self.callback)(signal);
+    }
+}
+
+/// Boxes a callback for a node whose value is a `T`; it must be put on such a node alone.
+pub(crate) fn callback<T: 'static>(
+    callback: impl FnMut(&Signal<'_, T>) + 'static,
+) -> Box<dyn Callback> {
+    Box::new(Typed {
+        callback,
+        _value: PhantomData,
+    })
+}
+
+/// A kernel's reference to a cell that it reads: a pinned pointer, no look-up and no count in the loop.
+///
+/// Made un-linked it holds a reference of its own (the lowest bit of the pointer says so); when the edge is linked,
+/// the edge takes that reference over.
+pub(crate) struct Input<T: 'static> {
+    node: NonNull<Header>,
+    _value: PhantomData<fn() -> T>,
+}
+
+const OWNED: usize = 1;
+
+impl<T: 'static> Input<T> {
+    /// Refers to a node whose value is a `T`, taking over one strong reference to it.
+    pub(crate) fn adopt(node: NodeRef) -> Self {
+        debug_assert!(node.holds::<T>());
+        let node = node.0.map_addr(|a| a | OWNED);
+        Self {
+            node,
+            _value: PhantomData,
+        }
+    }
+
+    #[inline]
+    fn target(&self) -> NodeRef {
+        let raw = self.node.as_ptr().map_addr(|a| a & !OWNED);
+        // SAFETY: the address of an allocation with the lowest bit cleared is not null.
+        NodeRef(unsafe { NonNull::new_unchecked(raw) })
+    }
+
+    fn is_owned(&self) -> bool {
+        self.node.addr().get() & OWNED != 0
+    }
+
+    /// Whether it changed since the turn before.
+    #[inline]
+    pub(crate) fn fresh(&self, turn: Turn) -> bool {
+        self.target().stamp.get() >= turn.since
+    }
+
+    /// Lends its value.
+    #[inline]
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
+        self.target().with(f)
+    }
+
+    /// How it ended, if it has.
+    #[inline]
+    pub(crate) fn end(&self) -> Option<End> {
+        let node = self.target();
+        if node.has(flag::ENDED) {
+            super::end_of(node)
+        } else {
+            None
+        }
+    }
+}
+
+impl<T: 'static> Upstream for Input<T> {
+    fn node(&self) -> NodeRef {
+        self.target()
+    }
+
+    fn linked(&mut self) {
+        debug_assert!(self.is_owned());
+        self.node = self.target().0;
+    }
+}
+
+impl<T: 'static> Drop for Input<T> {
+    fn drop(&mut self) {
+        if self.is_owned() {
+            super::release_node(self.target());
+        }
+    }
+}
+
+/// The value type of a `Source`: the event of the round under way.
+pub(crate) struct Event<T>(pub(crate) Option<T>);
+
+impl NodeRef {
+    /// Allocates the node of an event source.
+    pub(crate) fn event<T: 'static>(place: u32) -> Self {
+        Self::alloc(
+            Event::<T>(None),
+            (),
+            const { &EventTable::<T>::TABLE },
+            flag::EVENT | flag::SOURCE,
+            place,
+        )
+    }
+}
+
+struct EventTable<T>(PhantomData<T>);
+
+impl<T: 'static> EventTable<T> {
+    const TABLE: VTable = VTable {
+        clear: clear_event::<T>,
+        fanout: fanout_event::<T>,
+        ..table::<Event<T>, ()>("source")
+    };
+}
+
+/// # Safety
+/// The node's value is an `Event<T>`.
+unsafe fn clear_event<T: 'static>(node: NodeRef) {
+    drop(node.swap(Event::<T>(None)));
+}
+
+/// # Safety
+/// The node's value is an `Event<T>`.
+unsafe fn fanout_event<T: 'static>(node: NodeRef, store: &Store) {
+    if store.brought_value(node) {
+        store.call_subscribers(node, node.stamp.get(), |callback| {
+            // SAFETY: N2 and N3: lent for the call only.
+            let event: &Event<T> = unsafe { &*node.value_ptr::<Event<T>>() };
+            if let Some(value) = &event.0 {
+                callback.call(Lent::new(&Signal::Value(value)));
+            }
+        });
+    }
+    if let Some((_, stamp)) = store.brought_end(node) {
+        store.call_subscribers(node, stamp, |callback| {
+            callback.call(Lent::new(&Signal::<T>::Complete))
+        });
+    }
+}

@@ -1,0 +1,263 @@
+//! The subscriber lists of all cells: one slab of entries, linked in subscription order.
+//!
+//! It knows no values; a callback is taken out while it runs and put back afterwards, so nothing is borrowed then.
+//!
+//! Invariants: **L1** the entries of a cell form a ring, its header holds the first; the first's `prev` is the last.
+//! **L2** a vacant entry is on the free list and has a version that no live key has. **L3** `cursor` is the entry that
+//! the fan-out under way calls next; taking that entry out of the ring moves the cursor on.
+//!
+//! Costs: append and remove are O(1); one subscriber more is one entry.
+
+use std::panic::Location;
+
+use super::node::Callback;
+use crate::graph::{CellId, Column, NONE};
+
+/// Which entry a guard speaks of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SubKey {
+    index: u32,
+    version: u32,
+}
+
+impl SubKey {
+    /// A number for the subscription, unique in the store while it lives.
+    pub(crate) fn bits(self) -> u64 {
+        u64::from(self.version) << 32 | u64::from(self.index)
+    }
+}
+
+#[derive(Default)]
+struct Entry {
+    callback: Option<Box<dyn Callback>>,
+    source: CellId,
+    prev: u32,
+    next: u32,
+    version: u32,
+    /// The store's clock when it subscribed: what is not later it has seen.
+    since: u32,
+    place: Option<&'static Location<'static>>,
+}
+
+/// A callback on its way through a call.
+pub(crate) struct Taken {
+    pub(crate) key: SubKey,
+    pub(crate) callback: Box<dyn Callback>,
+}
+
+#[derive(Default)]
+pub(crate) struct Subscribers {
+    entries: Column<Entry>,
+    free: Vec<u32>,
+    cursor: u32,
+    live: usize,
+}
+
+impl Subscribers {
+    pub(crate) fn new() -> Self {
+        Self {
+            cursor: NONE,
+            ..Self::default()
+        }
+    }
+
+    fn at(&self, index: u32) -> &Entry {
+        &self.entries[index as usize]
+    }
+
+    fn at_mut(&mut self, index: u32) -> &mut Entry {
+        &mut self.entries[index as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    /// Appends a callback to the ring that starts at `head`; gives its key and the head (new if the ring was empty).
+    pub(crate) fn append(
+        &mut self,
+        head: u32,
+        source: CellId,
+        since: u32,
+        place: &'static Location<'static>,
+        callback: Box<dyn Callback>,
+    ) -> (SubKey, u32) {
+        let index = self.vacant();
+        let (prev, next, head) = match head {
+            NONE => (index, index, index),
+            head => (self.at(head).prev, head, head),
+        };
+        let entry = self.at_mut(index);
+        *entry = Entry {
+            callback: Some(callback),
+            source,
+            prev,
+            next,
+            version: entry.version + 1,
+            since,
+            place: Some(place),
+        };
+        let key = SubKey {
+            index,
+            version: entry.version,
+        };
+        self.at_mut(prev).next = index;
+        self.at_mut(next).prev = index;
+        self.live += 1;
+        (key, head)
+    }
+
+    fn vacant(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 subscriptions");
+            self.entries.push(Entry::default());
+            index
+        })
+    }
+
+    /// The cell of a live entry.
+    pub(crate) fn source(&self, key: SubKey) -> Option<CellId> {
+        let entry = self.entries.get(key.index as usize)?;
+        (entry.version == key.version && entry.place.is_some()).then_some(entry.source)
+    }
+
+    /// Takes an entry out of its ring. Gives the ring's new head and the callback (absent while it runs).
+    pub(crate) fn remove(&mut self, head: u32, key: SubKey) -> (u32, Option<Box<dyn Callback>>) {
+        let &Entry { prev, next, .. } = self.at(key.index);
+        if self.cursor == key.index {
+            self.cursor = if next == head { NONE } else { next };
+        }
+        self.at_mut(prev).next = next;
+        self.at_mut(next).prev = prev;
+        let alone = next == key.index;
+        let head = if alone {
+            NONE
+        } else if head == key.index {
+            next
+        } else {
+            head
+        };
+        (head, self.vacate(key.index))
+    }
+
+    fn vacate(&mut self, index: u32) -> Option<Box<dyn Callback>> {
+        self.live -= 1;
+        let entry = self.at_mut(index);
+        entry.place = None;
+        let (used_up, callback) = (entry.version >= u32::MAX - 1, entry.callback.take());
+        // A version that is used up retires the entry: no key of it can come again.
+        if !used_up {
+            self.free.push(index);
+        }
+        callback
+    }
+
+    /// Empties a ring, handing each callback to `each`.
+    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(Box<dyn Callback>)) {
+        let mut head = head;
+        while head != NONE {
+            let key = SubKey {
+                index: head,
+                version: self.at(head).version,
+            };
+            let (rest, callback) = self.remove(head, key);
+            head = rest;
+            callback.into_iter().for_each(&mut each);
+        }
+    }
+
+    /// Starts a fan-out over the ring at `head`.
+    pub(crate) fn start(&mut self, head: u32) {
+        self.cursor = head;
+    }
+
+    /// Takes the next callback that has not seen what happened at `stamp`.
+    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<Taken> {
+        while self.cursor != NONE {
+            let index = self.cursor;
+            let entry = &mut self.entries[index as usize];
+            self.cursor = if entry.next == head { NONE } else { entry.next };
+            if entry.since >= stamp {
+                continue;
+            }
+            if let Some(callback) = entry.callback.take() {
+                return Some(Taken {
+                    key: SubKey {
+                        index,
+                        version: entry.version,
+                    },
+                    callback,
+                });
+            }
+        }
+        None
+    }
+
+    /// Puts a callback back after its call; gives it back if its entry was removed meanwhile.
+    pub(crate) fn put_back(&mut self, taken: Taken) -> Option<Box<dyn Callback>> {
+        let entry = self.at_mut(taken.key.index);
+        if entry.version != taken.key.version || entry.place.is_none() {
+            return Some(taken.callback);
+        }
+        entry.callback = Some(taken.callback);
+        None
+    }
+
+    /// How many subscribers the ring at `head` has: O(n).
+    pub(crate) fn count(&self, head: u32) -> usize {
+        self.ring(head).count()
+    }
+
+    fn ring(&self, head: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = (head != NONE).then_some(head);
+        std::iter::successors(first, move |&at| {
+            let next = self.at(at).next;
+            (next != head).then_some(next)
+        })
+    }
+
+    /// The place where an entry subscribed.
+    pub(crate) fn place(&self, key: SubKey) -> Option<&'static Location<'static>> {
+        let entry = self.entries.get(key.index as usize)?;
+        if entry.version == key.version {
+            entry.place
+        } else {
+            None
+        }
+    }
+
+    /// All live entries: cell and place of subscription.
+    pub(crate) fn iter(
+        &self,
+    ) -> impl Iterator<Item = (SubKey, CellId, &'static Location<'static>)> + '_ {
+        self.entries
+            .iter()
+            .enumerate()
+            .filter_map(|(index, entry)| {
+                let key = SubKey {
+                    index: u32::try_from(index).ok()?,
+                    version: entry.version,
+                };
+                Some((key, entry.source, entry.place?))
+            })
+    }
+
+    /// Forgets that every entry has seen anything (when the clock starts anew).
+    pub(crate) fn reset_clock(&mut self) {
+        for index in 0..self.entries.len() {
+            self.entries[index].since = 0;
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.entries.bytes() + self.free.capacity() * size_of::<u32>()
+    }
+
+    pub(crate) fn entry_bytes() -> usize {
+        size_of::<Entry>()
+    }
+
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.free.shrink_to_fit();
+    }
+}

@@ -1,0 +1,168 @@
+//! What few cells have: names, given UUIDs, ends, inboxes, owned guards, hooks. Sparse tables keyed by id, so that a
+//! cell without them pays nothing; a flag in the header says whether to look.
+//!
+//! Also the interned places of creation: a cell holds four bytes of them.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::Location;
+use std::rc::Rc;
+
+use slotmap::SparseSecondaryMap;
+use uuid::Uuid;
+
+use super::node::End;
+use crate::graph::CellId;
+use crate::subscription::SubscriptionGuard;
+
+/// A hasher for keys that are numbers of our own making: one multiplication.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct NumberHasher(u64);
+
+impl Hasher for NumberHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(u64::from(b)));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}
+
+pub(crate) type NumberHash = BuildHasherDefault<NumberHasher>;
+type Table<V> = SparseSecondaryMap<CellId, V, NumberHash>;
+
+/// A guard that a cell keeps.
+pub(crate) struct Owned {
+    pub(crate) key: Option<Uuid>,
+    pub(crate) guard: SubscriptionGuard,
+}
+
+/// Called when a cell gets its first, or loses its last, subscriber or dependent.
+pub(crate) struct Hook {
+    pub(crate) on_first: bool,
+    pub(crate) call: Rc<std::cell::RefCell<dyn FnMut()>>,
+}
+
+/// How a cell ended and when by the store's clock.
+pub(crate) struct Ending {
+    pub(crate) end: End,
+    pub(crate) stamp: u32,
+}
+
+#[derive(Default)]
+pub(crate) struct Tables {
+    pub(crate) names: Table<Rc<str>>,
+    pub(crate) uuids: Table<Uuid>,
+    pub(crate) by_uuid: HashMap<Uuid, CellId>,
+    pub(crate) ends: Table<Ending>,
+    pub(crate) inboxes: Table<Box<dyn Any>>,
+    /// The round of the open wave that took a cell's last event.
+    pub(crate) rounds: Table<u64>,
+    pub(crate) owned: Table<Vec<Owned>>,
+    pub(crate) hooks: Table<Vec<Hook>>,
+}
+
+/// What the tables held of a dead cell; its drop runs user code, so the store must not be borrowed then.
+#[derive(Default)]
+pub(crate) struct Leftovers {
+    _name: Option<Rc<str>>,
+    _end: Option<Ending>,
+    _inbox: Option<Box<dyn Any>>,
+    /// Dropped one by one, last first.
+    pub(crate) owned: Vec<Owned>,
+    _hooks: Vec<Hook>,
+}
+
+impl Leftovers {
+    pub(crate) fn of(owned: Vec<Owned>, hooks: Vec<Hook>) -> Self {
+        Self {
+            owned,
+            _hooks: hooks,
+            ..Self::default()
+        }
+    }
+}
+
+impl Tables {
+    /// Takes all that a dying cell has.
+    pub(crate) fn take(&mut self, id: CellId) -> Leftovers {
+        if let Some(uuid) = self.uuids.remove(id) {
+            self.by_uuid.remove(&uuid);
+        }
+        self.rounds.remove(id);
+        Leftovers {
+            _name: self.names.remove(id),
+            _end: self.ends.remove(id),
+            _inbox: self.inboxes.remove(id),
+            owned: self.owned.remove(id).unwrap_or_default(),
+            _hooks: self.hooks.remove(id).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        fn table<V>(table: &Table<V>) -> usize {
+            table.capacity() * (size_of::<V>() + size_of::<CellId>())
+        }
+        table(&self.names)
+            + table(&self.uuids)
+            + table(&self.ends)
+            + table(&self.inboxes)
+            + table(&self.rounds)
+            + table(&self.owned)
+            + table(&self.hooks)
+            + self.by_uuid.capacity() * size_of::<(Uuid, CellId)>()
+    }
+}
+
+/// Places of creation, each kept once.
+#[derive(Default)]
+pub(crate) struct Places {
+    known: Vec<&'static Location<'static>>,
+    index: HashMap<usize, u32, NumberHash>,
+    last: Option<(usize, u32)>,
+}
+
+impl Places {
+    /// The number of a place. Cells made in a loop share one: that case costs a comparison.
+    pub(crate) fn intern(&mut self, place: &'static Location<'static>) -> u32 {
+        let address = std::ptr::from_ref(place).addr();
+        match self.last {
+            Some((last, number)) if last == address => number,
+            _ => self.intern_other(address, place),
+        }
+    }
+
+    fn intern_other(&mut self, address: usize, place: &'static Location<'static>) -> u32 {
+        let known = &mut self.known;
+        let number = *self.index.entry(address).or_insert_with(|| {
+            known.push(place);
+            u32::try_from(known.len() - 1).expect("fewer places than source lines")
+        });
+        self.last = Some((address, number));
+        number
+    }
+
+    pub(crate) fn get(&self, number: u32) -> &'static Location<'static> {
+        self.known[number as usize]
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.known.capacity() * size_of::<usize>()
+            + self.index.capacity() * size_of::<(usize, u32)>()
+    }
+}

@@ -1,0 +1,270 @@
+//! The settle loop: a wave is its rounds, a round is computing in topological order, then delivering.
+//!
+//! Invariants: **P0** a node is taken from the frontier at most once a round and after all its inputs, since it is taken
+//! in rank order and only higher ranks are marked. Nothing of the store is borrowed while a turn or callback runs.
+//!
+//! Costs: a turn is one pop from the frontier, one indirect call and one mark for each dependent.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::node::{Callback, End, NodeRef, Outcome};
+use super::{Store, add, flag};
+use crate::graph::NONE;
+
+/// Stamps start anew at a rest once the clock has come this far.
+const CLOCK_LIMIT: u32 = u32::MAX / 2;
+
+impl Store {
+    /// Begins a wave: from here on, writes belong to its first round.
+    #[inline]
+    pub(crate) fn open_wave(&self) {
+        if self.clock.get() >= CLOCK_LIMIT {
+            self.reset_clock();
+        }
+        self.round_start.set(self.tick());
+        let round = self.last_round.get() + 1;
+        self.last_round.set(round);
+        self.round.set(round);
+    }
+
+    /// Forgets all stamps: what happened before is before all that comes.
+    #[cold]
+    fn reset_clock(&self) {
+        let nodes: Vec<NodeRef> = self
+            .graph
+            .borrow()
+            .iter()
+            .map(|(_, _, node)| node)
+            .collect();
+        nodes.iter().for_each(|node| {
+            node.stamp.set(0);
+            node.restart_clock();
+        });
+        self.subs.borrow_mut().reset_clock();
+        self.tables
+            .borrow_mut()
+            .ends
+            .values_mut()
+            .for_each(|ending| ending.stamp = 0);
+        self.clock.set(1);
+    }
+
+    /// Settles and delivers the open wave.
+    #[inline]
+    pub(crate) fn run_wave(&self) {
+        let scope = if self.has_scope.get() {
+            self.set_scope(None)
+        } else {
+            None
+        };
+        loop {
+            if self.queue.borrow().has_events() {
+                self.take_events();
+            }
+            self.settle();
+            self.deliver();
+            self.put_out_events();
+            add(&self.counters.rounds, 1);
+            if !self.queue.borrow().has_events() {
+                break;
+            }
+            self.round_start.set(self.tick());
+            self.round.set(self.round.get() + 1);
+        }
+        add(&self.counters.waves, 1);
+        if scope.is_some() {
+            self.set_scope(scope);
+        }
+    }
+
+    /// Applies the events of the round.
+    #[cold]
+    fn take_events(&self) {
+        loop {
+            let event = self.queue.borrow_mut().pop_event(self.round.get());
+            let Some(id) = event else { return };
+            if let Some(node) = self.find(id) {
+                self.guarded(|| node.apply(self));
+            }
+        }
+    }
+
+    /// Computes all that is dirty.
+    #[inline]
+    fn settle(&self) {
+        if !self.graph.borrow().has_dirty() {
+            return;
+        }
+        self.graph.borrow_mut().hold_ranks(true);
+        while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain())) {
+            self.caught(payload);
+            self.recover();
+        }
+        self.current.set(None);
+        self.graph.borrow_mut().hold_ranks(false);
+    }
+
+    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next.
+    fn drain(&self) {
+        let mut graph = self.graph.borrow_mut();
+        let mut lane = graph.lane();
+        let first = graph.next_dirty(&mut lane);
+        drop(graph);
+        let mut turns = Turns(self, 0);
+        let mut next = first;
+        while let Some((_, node)) = next {
+            self.current.set(Some(node));
+            turns.1 += 1;
+            let outcome = node.turn(self);
+            let mut graph = self.graph.borrow_mut();
+            if outcome != Outcome::NOTHING && !node.has(flag::DEAD) {
+                let rank = node.rank.get();
+                if outcome.changed() {
+                    node.stamp.set(self.clock.get());
+                }
+                if node.subs.get() != NONE {
+                    graph.mark_deliver(rank);
+                }
+                graph.mark_dependents(rank, &mut lane);
+            }
+            next = graph.next_dirty(&mut lane);
+        }
+    }
+
+    /// The turn of `current` panicked: it keeps its last value, but an end of its inputs still counts.
+    #[cold]
+    fn recover(&self) {
+        let Some(node) = self.current.take() else {
+            return;
+        };
+        if node.has(flag::DEAD | flag::DISPOSED | flag::ENDED) {
+            return;
+        }
+        let outcome = match node.has(flag::CUTOFF) {
+            // The comparison panicked: the new value is in place, so it counts as a change.
+            true => Some(Outcome::CHANGED),
+            false => self.guarded(|| node.quiet_turn(self)),
+        };
+        self.conclude(node, outcome.unwrap_or(Outcome::NOTHING));
+    }
+
+    /// Marks what a turn outside of the loop changed.
+    fn conclude(&self, node: NodeRef, outcome: Outcome) {
+        if outcome == Outcome::NOTHING || node.has(flag::DEAD) {
+            return;
+        }
+        if outcome.changed() {
+            self.touch(node);
+        } else {
+            self.touch_end(node);
+        }
+    }
+
+    /// In an open batch, brings a derived cell up to date for a read (P4): it and what it depends on, nothing else.
+    #[inline]
+    pub(crate) fn settle_for(&self, node: NodeRef) {
+        if self.batch.get() != 0 && self.busy.get() == 0 {
+            self.settle_cone(node);
+        }
+    }
+
+    #[cold]
+    fn settle_cone(&self, node: NodeRef) {
+        let rank = node.rank.get();
+        if !self.graph.borrow().has_dirty() || self.graph.borrow().in_count(rank) == 0 {
+            return;
+        }
+        self.busy.set(1);
+        let mut cone = self.scratch.take();
+        cone.clear();
+        self.graph.borrow_mut().cone(rank, &mut cone);
+        for &rank in &cone {
+            let mut graph = self.graph.borrow_mut();
+            if !graph.take_dirty(rank) {
+                continue;
+            }
+            let Some(node) = graph.payload(rank) else {
+                continue;
+            };
+            drop(graph);
+            self.turn_alone(node);
+        }
+        *self.scratch.borrow_mut() = cone;
+        self.current.set(None);
+        self.tick();
+        self.busy.set(0);
+        if self.pending.get() {
+            self.rest();
+        }
+    }
+
+    fn turn_alone(&self, node: NodeRef) {
+        self.current.set(Some(node));
+        add(&self.counters.recomputations, 1);
+        match self.guarded(|| node.turn(self)) {
+            Some(outcome) => self.conclude(node, outcome),
+            None => self.recover(),
+        }
+    }
+
+    /// Visits the cells that changed or ended and have subscribers, in topological order.
+    #[inline]
+    fn deliver(&self) {
+        loop {
+            let next = self.graph.borrow_mut().next_deliver();
+            let Some((_, node)) = next else { return };
+            node.fanout(self);
+        }
+    }
+
+    /// Whether the cell took a value in this round.
+    pub(crate) fn brought_value(&self, node: NodeRef) -> bool {
+        node.stamp.get() >= self.round_start.get()
+    }
+
+    /// How and when the cell ended, if it did in this round.
+    pub(crate) fn brought_end(&self, node: NodeRef) -> Option<(End, u32)> {
+        if !node.has(flag::ENDED) || node.has(flag::DEAD) {
+            return None;
+        }
+        let id = self.id_of(node);
+        let tables = self.tables.borrow();
+        let ending = tables.ends.get(id)?;
+        (ending.stamp >= self.round_start.get()).then(|| (ending.end.clone(), ending.stamp))
+    }
+
+    /// Calls the subscribers of a cell that have not seen what happened at `stamp`, in subscription order. A panic of
+    /// one does not keep the next from its call.
+    pub(crate) fn call_subscribers(
+        &self,
+        node: NodeRef,
+        stamp: u32,
+        mut call: impl FnMut(&mut dyn Callback),
+    ) {
+        self.subs.borrow_mut().start(node.subs.get());
+        loop {
+            let taken = self.subs.borrow_mut().next(node.subs.get(), stamp);
+            let Some(mut taken) = taken else { break };
+            self.calling.set(Some(taken.key));
+            let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut *taken.callback)));
+            add(&self.counters.deliveries, 1);
+            let removed = self.subs.borrow_mut().put_back(taken);
+            if let Some(callback) = removed {
+                self.entomb(super::Remains::Callback(callback));
+            }
+            if let Err(payload) = outcome {
+                self.caught(payload);
+            }
+        }
+        self.calling.set(None);
+    }
+}
+
+/// Counts the turns of a drain, also when one of them panics.
+struct Turns<'a>(&'a Store, u64);
+
+impl Drop for Turns<'_> {
+    fn drop(&mut self) {
+        add(&self.0.counters.recomputations, self.1);
+    }
+}

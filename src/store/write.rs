@@ -1,0 +1,484 @@
+//! Writes: at once where no user code is on the stack, joined to an open batch, queued in a callback.
+
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+
+use super::node::{End, Event, NodeRef};
+use super::queue::{Inbox, Origin, Waiting, Write};
+use super::{Payload, Store, flag};
+use crate::error::{Error, Feedback};
+use crate::graph::NONE;
+
+impl Store {
+    /// Applies a write now or queues it, as rule P0 says.
+    #[inline]
+    pub(crate) fn write<T: 'static>(&self, node: NodeRef, write: Write<T>) -> Result<(), Error> {
+        if self.busy.get() != 0 {
+            self.enqueue(node, write);
+            return Ok(());
+        }
+        if self.batch.get() != 0 {
+            let _busy = self.enter();
+            self.apply(node, write);
+            return Ok(());
+        }
+        self.wave_of(|| self.apply_event(node, write))
+    }
+
+    /// Runs `apply` as a wave of its own, then all that it caused.
+    #[inline]
+    pub(crate) fn wave_of(&self, apply: impl FnOnce()) -> Result<(), Error> {
+        self.busy.set(1);
+        self.open_wave();
+        self.guarded(apply);
+        self.run_wave();
+        self.settle_rest()
+    }
+
+    #[inline]
+    fn settle_rest(&self) -> Result<(), Error> {
+        self.busy.set(0);
+        if self.pending.get() {
+            self.rest();
+        }
+        self.outcome()
+    }
+
+    /// Runs `prepare` now; then `apply` as a write, or `queue` where writes wait.
+    pub(crate) fn write_as_callback_or_wave(
+        &self,
+        prepare: impl FnOnce(),
+        apply: impl FnOnce(),
+        queue: impl FnOnce(),
+    ) -> Result<(), Error> {
+        prepare();
+        if self.busy.get() != 0 {
+            queue();
+            return Ok(());
+        }
+        if self.batch.get() != 0 {
+            let _busy = self.enter();
+            apply();
+            return Ok(());
+        }
+        self.wave_of(apply)
+    }
+
+    /// Makes the writes of `f` one wave (rules P3, P4, P8).
+    pub(crate) fn in_batch<R>(&self, f: impl FnOnce() -> R) -> Result<R, Error> {
+        if self.busy.get() != 0 {
+            return Ok(self.in_group(f));
+        }
+        if self.batch.get() == 0 {
+            self.open_wave();
+        }
+        self.batch.set(self.batch.get() + 1);
+        let given = catch_unwind(AssertUnwindSafe(f));
+        self.batch.set(self.batch.get() - 1);
+        if self.batch.get() > 0 {
+            return Ok(given.unwrap_or_else(|payload| resume_unwind(payload)));
+        }
+        self.busy.set(1);
+        let given = given.map_err(|payload| self.caught(payload));
+        self.run_wave();
+        self.settle_rest()?;
+        Ok(given.unwrap_or_else(|()| unreachable!("the panic of the body went on in `outcome`")))
+    }
+
+    /// A batch in a callback: what it writes waits as one group.
+    fn in_group<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Close<'a>(&'a Store, u32);
+        impl Drop for Close<'_> {
+            fn drop(&mut self) {
+                self.0.group.set(self.1);
+            }
+        }
+        let outer = self.group.get();
+        let _close = Close(self, outer);
+        if outer == 0 {
+            self.group.set(self.queue.borrow_mut().open_group());
+        }
+        f()
+    }
+
+    /// The callback that is running.
+    fn origin(&self) -> Origin {
+        if let Some(key) = self.calling.get() {
+            let subs = self.subs.borrow();
+            let on = subs.source(key).unwrap_or_default();
+            return Origin {
+                on,
+                place: subs.place(key),
+            };
+        }
+        match self.current.get() {
+            Some(node) if !node.has(flag::DEAD) => Origin {
+                on: self.id_of(node),
+                place: Some(self.place(node.place)),
+            },
+            _ => Origin {
+                on: Default::default(),
+                place: None,
+            },
+        }
+    }
+
+    fn enqueue<T: 'static>(&self, node: NodeRef, write: Write<T>) {
+        if node.has(flag::DEAD) {
+            return;
+        }
+        self.push_write(node, write);
+        let waiting = Waiting {
+            cell: self.id_of(node),
+            group: self.group.get(),
+            generation: self.generation.get() + 1,
+            origin: self.origin(),
+            disposal: false,
+        };
+        self.queue.borrow_mut().push(waiting);
+        self.pending.set(true);
+    }
+
+    fn push_write<T: 'static>(&self, node: NodeRef, write: Write<T>) {
+        self.with_inbox(node, |inbox: &mut Inbox<T>| inbox.push_back(write));
+    }
+
+    pub(crate) fn pop_write<T: 'static>(&self, node: NodeRef) -> Option<Write<T>> {
+        self.with_inbox(node, Inbox::<T>::pop_front)
+    }
+
+    /// Borrows the inbox of a cell, making it if need be. `f` must not run user code.
+    fn with_inbox<T: 'static, R>(&self, node: NodeRef, f: impl FnOnce(&mut Inbox<T>) -> R) -> R {
+        let id = self.id_of(node);
+        let mut tables = self.tables.borrow_mut();
+        if !node.has(flag::INBOX) {
+            node.raise(flag::INBOX);
+            tables.inboxes.insert(id, Box::new(Inbox::<T>::new()));
+        }
+        let inbox: &mut dyn std::any::Any = &mut *tables.inboxes[id];
+        f(inbox
+            .downcast_mut()
+            .expect("an inbox has the type of its cell"))
+    }
+
+    /// Applies a write inside an open wave; an event waits for its round (P12).
+    fn apply<T: 'static>(&self, node: NodeRef, write: Write<T>) {
+        if node.has(flag::EVENT) {
+            self.push_write(node, write);
+            self.await_round(node);
+        } else {
+            self.apply_event(node, write);
+        }
+    }
+
+    /// Gives the last write in the node's inbox a round.
+    fn await_round(&self, node: NodeRef) {
+        let id = self.id_of(node);
+        let mut tables = self.tables.borrow_mut();
+        if tables.rounds.get(id) == Some(&self.last_round.get()) {
+            self.last_round.set(self.last_round.get() + 1);
+        }
+        tables.rounds.insert(id, self.last_round.get());
+        self.queue
+            .borrow_mut()
+            .push_event(id, self.last_round.get());
+    }
+
+    /// Applies a write to the cell itself. Runs user code (the old value's `Drop`, a `modify`).
+    pub(crate) fn apply_event<T: 'static>(&self, node: NodeRef, write: Write<T>) {
+        if node.has(flag::ENDED | flag::DISPOSED | flag::DEAD) {
+            return;
+        }
+        match write {
+            Write::Set(value) => self.put(node, value),
+            Write::SetUnless(value, same) => {
+                if !node.with(|current| same(current, &value)) {
+                    self.put(node, value);
+                }
+            }
+            Write::Modify(change) => {
+                let place = self.place(node.place);
+                let changed = self.change_in_place(node, place, change);
+                changed.unwrap_or_else(|payload| self.caught(payload));
+            }
+            Write::Complete => self.end(node, End::Complete),
+            Write::Fail(error) => self.end(node, End::Error(error)),
+        }
+    }
+
+    /// Stores a value; the old one is dropped when dependents know.
+    #[inline]
+    fn put<T: 'static>(&self, node: NodeRef, value: T) {
+        let old = node.swap(value);
+        if node.has(flag::CUTOFF | flag::SOURCE) {
+            return self.put_special(node, old);
+        }
+        self.touch(node);
+        drop(old);
+    }
+
+    #[cold]
+    fn put_special<T: 'static>(&self, node: NodeRef, old: T) {
+        if node.has(flag::CUTOFF) {
+            let spare = node.set_base(old);
+            self.graph.borrow_mut().mark_dirty(node.rank.get());
+            drop(spare);
+        } else {
+            self.lit.borrow_mut().push(self.id_of(node));
+            self.touch(node);
+            drop(old);
+        }
+    }
+
+    /// Lets `change` work on the value where it is, then tells dependents, even if it panics.
+    fn change_in_place<T: 'static>(
+        &self,
+        node: NodeRef,
+        place: &'static Location<'static>,
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), Payload> {
+        node.raise(flag::LENT);
+        self.lent.borrow_mut().push((node, place));
+        let outcome = catch_unwind(AssertUnwindSafe(|| node.with_mut(change)));
+        self.lent.borrow_mut().retain(|lent| lent.0 != node);
+        node.lower(flag::LENT);
+        if node.has(flag::CUTOFF) {
+            drop(node.take_base::<T>());
+        }
+        self.touch(node);
+        outcome
+    }
+
+    /// Marks a value as changed now and its dependents as dirty.
+    #[inline]
+    pub(crate) fn touch(&self, node: NodeRef) {
+        node.stamp.set(self.clock.get());
+        self.touch_end(node);
+    }
+
+    /// Makes dependents and subscribers look at a cell.
+    #[inline]
+    pub(crate) fn touch_end(&self, node: NodeRef) {
+        if node.has(flag::DEAD) {
+            return;
+        }
+        let mut graph = self.graph.borrow_mut();
+        let rank = node.rank.get();
+        graph.mark_dependents_outside(rank);
+        if node.subs.get() != NONE {
+            graph.mark_deliver(rank);
+        }
+    }
+
+    fn end(&self, node: NodeRef, end: End) {
+        self.record_end(node, self.id_of(node), end);
+        self.touch_end(node);
+    }
+
+    /// Writes by a closure that runs at once (C8): in place where that can be, else on a clone of the last queued value.
+    pub(crate) fn update<T: Clone + 'static>(
+        &self,
+        node: NodeRef,
+        place: &'static Location<'static>,
+        change: impl FnOnce(&mut T),
+    ) -> Result<(), Error> {
+        self.check_lent(node, place)?;
+        if node.has(flag::ENDED) {
+            return Ok(());
+        }
+        let batched_event = self.batch.get() != 0 && node.has(flag::EVENT);
+        if self.busy.get() != 0 || node.has(flag::CUTOFF) || batched_event {
+            let value = {
+                let _busy = self.enter();
+                let mut value = self.last_queued::<T>(node);
+                change(&mut value);
+                value
+            };
+            return self.write(node, Write::Set(value));
+        }
+        if self.batch.get() != 0 {
+            let _busy = self.enter();
+            // The closure is the caller's own: its panic goes straight on, out of the batch's body.
+            self.change_in_place(node, place, change)
+                .unwrap_or_else(|payload| resume_unwind(payload));
+            return Ok(());
+        }
+        self.wave_of(|| {
+            let changed = self.change_in_place(node, place, change);
+            changed.unwrap_or_else(|payload| self.caught(payload));
+        })
+    }
+
+    /// A clone of the value that the cell will have once all that waits for it is applied.
+    fn last_queued<T: Clone + 'static>(&self, node: NodeRef) -> T {
+        if !node.has(flag::INBOX) {
+            return node.with(T::clone);
+        }
+        let len = self.with_inbox(node, |inbox: &mut Inbox<T>| inbox.len());
+        let mut value: Option<T> = None;
+        let mut from = 0;
+        for at in (0..len).rev() {
+            if self.is_set::<T>(node, at) {
+                value = self.clone_queued(node, at);
+                from = at + 1;
+                break;
+            }
+        }
+        let mut value = value.unwrap_or_else(|| node.with(T::clone));
+        for at in from..len {
+            self.work_off_modify(node, at, &mut value);
+        }
+        value
+    }
+
+    fn is_set<T: 'static>(&self, node: NodeRef, at: usize) -> bool {
+        self.with_inbox(node, |inbox: &mut Inbox<T>| {
+            matches!(inbox[at], Write::Set(_) | Write::SetUnless(..))
+        })
+    }
+
+    /// Clones a queued value: it is taken out meanwhile, since `Clone` is user code.
+    fn clone_queued<T: Clone + 'static>(&self, node: NodeRef, at: usize) -> Option<T> {
+        let write = self.with_inbox(node, |inbox: &mut Inbox<T>| {
+            std::mem::replace(&mut inbox[at], Write::Complete)
+        });
+        let value = match &write {
+            Write::Set(value) | Write::SetUnless(value, _) => Some(value.clone()),
+            _ => None,
+        };
+        self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = write);
+        value
+    }
+
+    /// Runs a queued `modify` on `value` now and queues what it gave in its place.
+    fn work_off_modify<T: Clone + 'static>(&self, node: NodeRef, at: usize, value: &mut T) {
+        let write = self.with_inbox(node, |inbox: &mut Inbox<T>| match inbox[at] {
+            Write::Modify(_) => Some(std::mem::replace(&mut inbox[at], Write::Complete)),
+            _ => None,
+        });
+        if let Some(Write::Modify(change)) = write {
+            change(value);
+            let given = value.clone();
+            self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = Write::Set(given));
+        }
+    }
+
+    /// Applies the writes that callbacks made while a batch is open: they join it.
+    pub(crate) fn join_batch(&self) {
+        loop {
+            let waiting = self.queue.borrow_mut().pop();
+            let Some(waiting) = waiting else { return };
+            self.apply_waiting(waiting);
+        }
+    }
+
+    fn apply_waiting(&self, waiting: Waiting) {
+        let Some(node) = self.find(waiting.cell) else {
+            return;
+        };
+        if waiting.disposal {
+            if !node.has(flag::ENDED) {
+                self.record_end(node, waiting.cell, End::Complete);
+                self.touch_end(node);
+            }
+        } else if node.has(flag::EVENT) {
+            self.await_round(node);
+        } else {
+            self.guarded(|| node.apply(self));
+        }
+    }
+
+    /// Runs queued writes, each wave with all that it causes, until none is left or feedback does not converge.
+    pub(crate) fn run_queue(&self) {
+        loop {
+            let waiting = self.queue.borrow_mut().pop();
+            let Some(first) = waiting else { break };
+            if !self.converges(first) {
+                break;
+            }
+            self.generation.set(first.generation);
+            self.open_wave();
+            self.apply_waiting(first);
+            loop {
+                let more = self.queue.borrow_mut().pop_of_group(first.group);
+                let Some(more) = more else { break };
+                self.apply_waiting(more);
+            }
+            self.run_wave();
+            self.bury();
+            self.call_hooks();
+        }
+        self.generation.set(0);
+    }
+
+    fn converges(&self, next: Waiting) -> bool {
+        let limits = self.limits.get();
+        let waiting = self.queue.borrow().len();
+        if next.generation.saturating_add(64) > limits.generations
+            || waiting.saturating_mul(2) > limits.waiting
+        {
+            self.queue.borrow_mut().leave_trail(next);
+        }
+        if next.generation <= limits.generations && waiting < limits.waiting {
+            return true;
+        }
+        self.stop_feedback(next, waiting + 1);
+        false
+    }
+
+    /// Drops what waits and keeps a report for the outermost caller.
+    #[cold]
+    fn stop_feedback(&self, next: Waiting, waiting: usize) {
+        let mut dropped = self.queue.borrow_mut().take_waiting();
+        dropped.push_front(next);
+        let trail = self.queue.borrow_mut().take_trail();
+        let feedback = trail
+            .into_iter()
+            .map(|(origin, wrote)| self.feedback(origin, wrote))
+            .collect();
+        for waiting in dropped {
+            let Some(node) = self.find(waiting.cell) else {
+                continue;
+            };
+            if waiting.disposal {
+                self.record_end(node, waiting.cell, End::Complete);
+                continue;
+            }
+            let inbox = self.tables.borrow_mut().inboxes.remove(waiting.cell);
+            node.lower(flag::INBOX);
+            self.guarded(|| drop(inbox));
+        }
+        *self.trip.borrow_mut() = Some(Error::NoConvergence {
+            generation: next.generation,
+            waiting,
+            feedback,
+        });
+    }
+
+    fn feedback(&self, origin: Origin, wrote: crate::graph::CellId) -> Feedback {
+        let on = self.info(origin.on);
+        Feedback {
+            on,
+            callback: origin.place,
+            wrote: self.info(wrote),
+        }
+    }
+
+    /// Drops an event when its round is over.
+    pub(crate) fn put_out_events(&self) {
+        if self.lit.borrow().is_empty() {
+            return;
+        }
+        let mut lit = self.lit.take();
+        for id in lit.drain(..) {
+            if let Some(node) = self.find(id) {
+                self.guarded(|| node.clear());
+            }
+        }
+        *self.lit.borrow_mut() = lit;
+    }
+
+    /// Sends an event: the value of a `Source` is the event itself.
+    pub(crate) fn emit<T: 'static>(&self, node: NodeRef, value: T) -> Result<(), Error> {
+        self.write(node, Write::Set(Event(Some(value))))
+    }
+}
