@@ -406,9 +406,7 @@ impl<T: Clone + 'static> Stage<T> for LastOr<T> {
 
     fn finish(&mut self, completed: bool) -> Option<T> {
         completed.then(|| {
-            self.last
-                .finish(end)
-                .unwrap_or_else(|| self.default.clone())
+            Stage::<T>::finish(&mut self.last, true).unwrap_or_else(|| self.default.clone())
         })
     }
 
