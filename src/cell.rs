@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::error::{CellError, Error};
 use crate::graph::CellId;
 use crate::signal::Signal;
-use crate::store::node::{End, NodeRef, callback};
+use crate::store::node::{CallbackBox, End, NodeRef};
 use crate::store::{Hook, Store, Write, expect, flag, with_store};
 use crate::subscription::{SubscriptionGuard, SubscriptionId};
 use crate::uuids;
@@ -390,7 +390,7 @@ impl<T: 'static, M> Cell<T, M> {
                 node.with(|value| f(&Signal::Value(value)));
                 first_end(store, node, &mut f);
             }
-            let guard = store.link_subscriber(node, place, callback(f));
+            let guard = store.link_subscriber(node, place, CallbackBox::new(f));
             Ok(guard)
         })?
     }

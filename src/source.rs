@@ -12,7 +12,7 @@ use crate::cell::{Cell, Strong, debug_handle, upgrade};
 use crate::error::Error;
 use crate::graph::CellId;
 use crate::signal::Signal;
-use crate::store::node::{Event, NodeRef, callback};
+use crate::store::node::{CallbackBox, Event, NodeRef};
 use crate::store::{Write, expect, with_store};
 use crate::subscription::SubscriptionGuard;
 
@@ -98,7 +98,7 @@ impl<T: 'static> Source<T> {
     pub fn subscribe(&self, f: impl FnMut(&Signal<'_, T>) + 'static) -> SubscriptionGuard {
         let place = Location::caller();
         let linked = with_store(|store| {
-            Ok(store.link_subscriber(self.cell.node(store)?, place, callback(f)))
+            Ok(store.link_subscriber(self.cell.node(store)?, place, CallbackBox::new(f)))
         });
         expect(linked.and_then(|linked| linked))
     }

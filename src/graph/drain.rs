@@ -64,7 +64,9 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// Makes all trigger dependents of `rank` dirty, for the holder of the lane.
+    /// Makes all trigger dependents of `rank` dirty, for the holder of the lane. The node is one
+    /// that the lane has returned since it was last empty, so its dependents are not behind the
+    /// lane; for any other there is [`Graph::mark_dependents_outside`].
     ///
     /// In a chain the dependent has the next rank. That case has a branch of its own, which takes
     /// the bit from `rank`: once it is predicted, the next step does not wait for `first`.
@@ -218,6 +220,24 @@ mod tests {
         assert_eq!(graph.next_dirty(&mut lane), Some((200, 200)));
         assert_eq!(graph.next_dirty(&mut lane), None);
         assert!(!graph.has_dirty());
+        graph.check();
+    }
+
+    #[test]
+    fn a_lane_forgets_what_is_taken_from_its_word() {
+        let mut graph = Graph::new();
+        for payload in 0..20u32 {
+            graph.insert(payload);
+        }
+        for rank in [4, 5, 6, 7] {
+            graph.mark_dirty(rank);
+        }
+        let mut lane = graph.lane();
+        assert_eq!(graph.next_dirty(&mut lane), Some((4, 4)));
+        assert!(graph.take_dirty(5));
+        assert_eq!(graph.next_dirty(&mut lane), Some((6, 6)));
+        graph.remove(7);
+        assert_eq!(graph.next_dirty(&mut lane), None);
         graph.check();
     }
 

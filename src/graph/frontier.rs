@@ -294,7 +294,7 @@ mod tests {
     fn finds_the_lowest_through_all_levels() {
         let mut set = Frontier::default();
         assert!(set.is_empty() && set.lowest().is_none() && !set.contains(7));
-        let ranks = [3_999_999, 70, 5000, 63, 64, 300_000, 0];
+        let ranks = [63, 0, 70, 5000, 300_000, 3_999_999, 64];
         for rank in ranks {
             set.grow(rank as usize + 1);
             set.mark(rank);

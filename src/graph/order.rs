@@ -119,7 +119,7 @@ impl<P: Copy> Graph<P> {
         let mut place = last;
         while let Some(&(rank, from)) = ahead.get(place as usize) {
             path.push(self.id(rank));
-            place = from.min(0);
+            place = from;
         }
         path.push(self.id(src));
         path
@@ -176,7 +176,8 @@ impl<P: Copy> Graph<P> {
     }
 }
 
-/// Shares out the ranks of the nodes in `behind` and `ahead`, and plans the moves.
+/// Shares out the ranks of the nodes in `behind` and `ahead`, and plans the moves. Every node moves:
+/// `dst` is below all of `behind` and comes after them, and `src` is above all of `ahead`.
 fn share_ranks<P>(scratch: &mut Scratch<P>) {
     let Scratch {
         ahead,
@@ -193,5 +194,4 @@ fn share_ranks<P>(scratch: &mut Scratch<P>) {
     slots.sort_unstable();
     plan.clear();
     plan.extend(order().zip(slots.iter().copied()));
-    plan.retain(|(old, new)| old != new);
 }

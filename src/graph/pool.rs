@@ -330,6 +330,7 @@ mod tests {
                 pool.pop(&mut lists[0]);
             }
             assert_eq!(pool.len(lists[0]), 5);
+            assert_eq!(pool.heads[lists[0] as usize].class, 4, "a block of 16");
             assert_eq!(pool.slice(lists[0])[4], entry(12));
             pool.check(&lists);
             for list in &mut lists {

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
+use slotmap::Key;
 
 use super::EdgeKind::{Order, Passive, Trigger};
 use super::*;
@@ -67,7 +68,7 @@ fn op() -> impl Strategy<Value = Op> {
         1 => any::<u8>().prop_map(Op::Take),
         2 => any::<u8>().prop_map(Op::Deliver),
         1 => Just(Op::NextDeliver),
-        4 => (0..12u8, any::<u8>()).prop_map(|(n, mask)| Op::Drain(n, mask)),
+        6 => (0..6u8, any::<u8>()).prop_map(|(n, mask)| Op::Drain(n, mask)),
         1 => Just(Op::NewLane),
         1 => Just(Op::Compact),
         1 => any::<bool>().prop_map(Op::Hold),
@@ -119,6 +120,9 @@ struct Bench {
     dirty: BTreeSet<u32>,
     deliver: BTreeSet<u32>,
     created: u32,
+    /// How many nodes each slot of the id table has had, and how many it may have.
+    tenants: BTreeMap<u32, u32>,
+    limit: u32,
     /// Ids of nodes that are gone.
     gone: HashSet<CellId>,
     held: bool,
@@ -139,6 +143,8 @@ impl Bench {
             dirty: BTreeSet::new(),
             deliver: BTreeSet::new(),
             created: 0,
+            tenants: BTreeMap::new(),
+            limit: epoch_limit,
             gone: HashSet::new(),
             held: false,
             given: BTreeSet::new(),
@@ -201,6 +207,9 @@ impl Bench {
         self.created += 1;
         let (id, rank) = self.graph.insert_ranked(node);
         assert!(!self.gone.contains(&id), "an id came back");
+        let tenants = self.tenants.entry(id.data().as_ffi() as u32).or_insert(0);
+        *tenants += 1;
+        assert!(*tenants <= self.limit, "a slot is used too often");
         assert!(!self.held || self.given.insert(rank), "a rank came back");
         self.live.insert(node, id);
         self.ranks.insert(node, rank);
@@ -231,6 +240,8 @@ impl Bench {
         } else {
             assert_eq!(linked, Ok(true));
             assert!(moves <= region, "{moves} moves in a region of {region}");
+            let met = self.graph.scratch.ahead.len() + self.graph.scratch.behind.len();
+            assert!(a < b || met as u64 <= region, "{met} met in {region}");
             self.edges.0.insert(edge);
         }
     }

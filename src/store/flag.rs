@@ -33,3 +33,6 @@ pub(crate) const OBSERVED: u32 = 1 << 14;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID;
+
+/// What makes a write more than storing a value and telling dependents.
+pub(crate) const SPECIAL: u32 = CUTOFF | SOURCE | ENDED | DISPOSED | DEAD;

@@ -8,7 +8,7 @@ use std::panic::Location;
 
 use uuid::Uuid;
 
-use super::node::{Callback, End, Kernel, NodeRef, Turn};
+use super::node::{CallbackBox, End, Kernel, NodeRef, Turn};
 use super::queue::{Origin, Waiting};
 use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
@@ -23,7 +23,7 @@ pub(crate) enum Remains {
     Node(NodeRef),
     /// The behaviour of a cell that ended or was disposed of.
     Behaviour(NodeRef),
-    Callback(Box<dyn Callback>),
+    Callback(CallbackBox),
     Leftovers(Leftovers),
 }
 
@@ -377,7 +377,7 @@ impl Store {
         &self,
         node: NodeRef,
         place: &'static Location<'static>,
-        callback: Box<dyn Callback>,
+        callback: CallbackBox,
     ) -> SubscriptionGuard {
         let source = self.id_of(node);
         let since = self.clock.get();

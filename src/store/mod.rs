@@ -103,6 +103,10 @@ pub(crate) struct Store {
     last_round: Cell<u64>,
     /// Whether a scope is current (saves a look on the hot path).
     has_scope: Cell<bool>,
+    /// Whether the open wave has events.
+    eventful: Cell<bool>,
+    /// Whether a panic or an error waits for the outermost caller.
+    troubled: Cell<bool>,
     busy: Cell<u32>,
     batch: Cell<u32>,
     group: Cell<u32>,
@@ -201,6 +205,8 @@ impl Store {
             round: Cell::new(0),
             last_round: Cell::new(0),
             has_scope: Cell::new(false),
+            eventful: Cell::new(false),
+            troubled: Cell::new(false),
             busy: Cell::new(0),
             batch: Cell::new(0),
             group: Cell::new(0),
@@ -244,6 +250,7 @@ impl Store {
     pub(crate) fn caught(&self, payload: Payload) {
         let mut first = self.panic.borrow_mut();
         if first.is_none() {
+            self.troubled.set(true);
             *first = Some(payload);
             return;
         }
@@ -293,14 +300,16 @@ impl Store {
     /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
     #[inline]
     pub(crate) fn outcome(&self) -> Result<(), Error> {
-        if self.panic.borrow().is_none() && self.trip.borrow().is_none() {
-            return Ok(());
+        if self.troubled.get() {
+            self.bad_outcome()
+        } else {
+            Ok(())
         }
-        self.bad_outcome()
     }
 
     /// A panic is under way already: what else went wrong is logged.
     fn log_outcome(&self) {
+        self.troubled.set(false);
         let first = self.panic.borrow_mut().take();
         if let Some(payload) = first {
             log::error!(
@@ -316,6 +325,7 @@ impl Store {
 
     #[cold]
     fn bad_outcome(&self) -> Result<(), Error> {
+        self.troubled.set(false);
         let payload = self.panic.borrow_mut().take();
         let trip = self.trip.borrow_mut().take();
         if let Some(payload) = payload {

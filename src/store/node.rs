@@ -14,6 +14,8 @@
 //!   loop, a direct write and the end of a round run below every such frame, never inside one. The one `&mut T` handed
 //!   to users (`update`) is guarded by [`flag::LENT`], which every read checks.
 //! - **N4 single** A behaviour is borrowed mutably only by its own turn; turns of one node never nest.
+//! - **N6 called** A callback's box is dropped only in the graveyard (no user code is on the stack) or at teardown; it is
+//!   called by the fan-out alone, which never nests.
 //! - **N5 layout** `Node<T, B>` starts with `Valued<T>`, which starts with `Header` (`repr(C)`), so one pointer serves
 //!   as all three.
 //!
@@ -392,7 +394,7 @@ impl NodeRef {
 }
 
 /// Drops `value`, keeping a panic of its `Drop` away from a store that has yet to be told of the change.
-fn drop_guarded<T>(value: T, store: &Store) {
+pub(crate) fn drop_guarded<T>(value: T, store: &Store) {
     if std::mem::needs_drop::<T>() {
         store.guarded(|| drop(value));
     }
@@ -569,8 +571,46 @@ impl<'a> Lent<'a> {
 }
 
 /// A callback in the list of a node.
-pub(crate) trait Callback {
+trait Callback {
     fn call(&mut self, signal: Lent<'_>);
+}
+
+/// A callback at an address that stays, so that it can be called while its entry in the list is taken away.
+pub(crate) struct CallbackBox(NonNull<dyn Callback>);
+
+/// A callback that is about to be called (see N6).
+#[derive(Clone, Copy)]
+pub(crate) struct CallbackRef(NonNull<dyn Callback>);
+
+impl CallbackBox {
+    /// Boxes a callback for a node whose fan-out makes `Signal<T>`; it must be put on such a node alone.
+    pub(crate) fn new<T: 'static>(callback: impl FnMut(&Signal<'_, T>) + 'static) -> Self {
+        let boxed: Box<dyn Callback> = Box::new(Typed {
+            callback,
+            _value: PhantomData,
+        });
+        // SAFETY: `Box::into_raw` never gives null.
+        Self(unsafe { NonNull::new_unchecked(Box::into_raw(boxed)) })
+    }
+
+    pub(crate) fn handle(&self) -> CallbackRef {
+        CallbackRef(self.0)
+    }
+}
+
+impl Drop for CallbackBox {
+    fn drop(&mut self) {
+        // SAFETY: it came from `Box::into_raw`, and by N6 no call of it is under way.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
+impl CallbackRef {
+    #[inline]
+    fn call(self, signal: Lent<'_>) {
+        // SAFETY: N6: the box is alive, and no other call of it is under way.
+        unsafe { (*self.0.as_ptr()).call(signal) }
+    }
 }
 
 /// A callback for cells of `T`.
@@ -587,16 +627,6 @@ impl<T: 'static, F: FnMut(&Signal<'_, T>)> Callback for Typed<T, F> {
         let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
         (self.callback)(signal);
     }
-}
-
-/// Boxes a callback for a node whose value is a `T`; it must be put on such a node alone.
-pub(crate) fn callback<T: 'static>(
-    callback: impl FnMut(&Signal<'_, T>) + 'static,
-) -> Box<dyn Callback> {
-    Box::new(Typed {
-        callback,
-        _value: PhantomData,
-    })
 }
 
 /// A kernel's reference to a cell that it reads: a pinned pointer, no look-up and no count in the loop.

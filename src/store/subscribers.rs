@@ -1,6 +1,6 @@
 //! The subscriber lists of all cells: one slab of entries, linked in subscription order.
 //!
-//! It knows no values; a callback is taken out while it runs and put back afterwards, so nothing is borrowed then.
+//! It knows no values and calls nothing: it hands out which callback comes next.
 //!
 //! Invariants: **L1** the entries of a cell form a ring, its header holds the first; the first's `prev` is the last.
 //! **L2** a vacant entry is on the free list and has a version that no live key has. **L3** `cursor` is the entry that
@@ -10,7 +10,7 @@
 
 use std::panic::Location;
 
-use super::node::Callback;
+use super::node::{CallbackBox, CallbackRef};
 use crate::graph::{CellId, Column, NONE};
 
 /// Which entry a guard speaks of.
@@ -29,7 +29,7 @@ impl SubKey {
 
 #[derive(Default)]
 struct Entry {
-    callback: Option<Box<dyn Callback>>,
+    callback: Option<CallbackBox>,
     source: CellId,
     prev: u32,
     next: u32,
@@ -37,12 +37,6 @@ struct Entry {
     /// The store's clock when it subscribed: what is not later it has seen.
     since: u32,
     place: Option<&'static Location<'static>>,
-}
-
-/// A callback on its way through a call.
-pub(crate) struct Taken {
-    pub(crate) key: SubKey,
-    pub(crate) callback: Box<dyn Callback>,
 }
 
 #[derive(Default)]
@@ -80,7 +74,7 @@ impl Subscribers {
         source: CellId,
         since: u32,
         place: &'static Location<'static>,
-        callback: Box<dyn Callback>,
+        callback: CallbackBox,
     ) -> (SubKey, u32) {
         let index = self.vacant();
         let (prev, next, head) = match head {
@@ -121,8 +115,8 @@ impl Subscribers {
         (entry.version == key.version && entry.place.is_some()).then_some(entry.source)
     }
 
-    /// Takes an entry out of its ring. Gives the ring's new head and the callback (absent while it runs).
-    pub(crate) fn remove(&mut self, head: u32, key: SubKey) -> (u32, Option<Box<dyn Callback>>) {
+    /// Takes an entry out of its ring. Gives the ring's new head and the callback.
+    pub(crate) fn remove(&mut self, head: u32, key: SubKey) -> (u32, Option<CallbackBox>) {
         let &Entry { prev, next, .. } = self.at(key.index);
         if self.cursor == key.index {
             self.cursor = if next == head { NONE } else { next };
@@ -140,7 +134,7 @@ impl Subscribers {
         (head, self.vacate(key.index))
     }
 
-    fn vacate(&mut self, index: u32) -> Option<Box<dyn Callback>> {
+    fn vacate(&mut self, index: u32) -> Option<CallbackBox> {
         self.live -= 1;
         let entry = self.at_mut(index);
         entry.place = None;
@@ -153,7 +147,7 @@ impl Subscribers {
     }
 
     /// Empties a ring, handing each callback to `each`.
-    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(Box<dyn Callback>)) {
+    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(CallbackBox)) {
         let mut head = head;
         while head != NONE {
             let key = SubKey {
@@ -171,35 +165,24 @@ impl Subscribers {
         self.cursor = head;
     }
 
-    /// Takes the next callback that has not seen what happened at `stamp`.
-    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<Taken> {
+    /// The next callback that has not seen what happened at `stamp`.
+    #[inline]
+    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<(SubKey, CallbackRef)> {
         while self.cursor != NONE {
             let index = self.cursor;
-            let entry = &mut self.entries[index as usize];
+            let entry = &self.entries[index as usize];
             self.cursor = if entry.next == head { NONE } else { entry.next };
-            if entry.since >= stamp {
-                continue;
-            }
-            if let Some(callback) = entry.callback.take() {
-                return Some(Taken {
-                    key: SubKey {
-                        index,
-                        version: entry.version,
-                    },
-                    callback,
-                });
+            if entry.since < stamp {
+                let key = SubKey {
+                    index,
+                    version: entry.version,
+                };
+                return entry
+                    .callback
+                    .as_ref()
+                    .map(|callback| (key, callback.handle()));
             }
         }
-        None
-    }
-
-    /// Puts a callback back after its call; gives it back if its entry was removed meanwhile.
-    pub(crate) fn put_back(&mut self, taken: Taken) -> Option<Box<dyn Callback>> {
-        let entry = self.at_mut(taken.key.index);
-        if entry.version != taken.key.version || entry.place.is_none() {
-            return Some(taken.callback);
-        }
-        entry.callback = Some(taken.callback);
         None
     }
 

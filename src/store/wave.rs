@@ -7,7 +7,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::node::{Callback, End, NodeRef, Outcome};
+use super::node::{CallbackRef, End, NodeRef, Outcome};
 use super::{Store, add, flag};
 use crate::graph::NONE;
 
@@ -52,33 +52,41 @@ impl Store {
     /// Settles and delivers the open wave.
     #[inline]
     pub(crate) fn run_wave(&self) {
-        let scope = if self.has_scope.get() {
-            self.set_scope(None)
-        } else {
-            None
-        };
+        if self.eventful.get() || self.has_scope.get() {
+            return self.run_rounds();
+        }
+        self.run_round();
+        add(&self.counters.waves, 1);
+    }
+
+    #[inline]
+    fn run_round(&self) {
+        self.settle();
+        self.deliver();
+        add(&self.counters.rounds, 1);
+    }
+
+    /// [`Self::run_wave`] with events, each in its round, and with a scope to which callbacks do not belong.
+    #[cold]
+    #[inline(never)]
+    fn run_rounds(&self) {
+        let scope = self.set_scope(None);
         loop {
-            if self.queue.borrow().has_events() {
-                self.take_events();
-            }
-            self.settle();
-            self.deliver();
+            self.take_events();
+            self.run_round();
             self.put_out_events();
-            add(&self.counters.rounds, 1);
             if !self.queue.borrow().has_events() {
                 break;
             }
             self.round_start.set(self.tick());
             self.round.set(self.round.get() + 1);
         }
+        self.eventful.set(false);
         add(&self.counters.waves, 1);
-        if scope.is_some() {
-            self.set_scope(scope);
-        }
+        self.set_scope(scope);
     }
 
     /// Applies the events of the round.
-    #[cold]
     fn take_events(&self) {
         loop {
             let event = self.queue.borrow_mut().pop_event(self.round.get());
@@ -235,27 +243,20 @@ impl Store {
 
     /// Calls the subscribers of a cell that have not seen what happened at `stamp`, in subscription order. A panic of
     /// one does not keep the next from its call.
-    pub(crate) fn call_subscribers(
-        &self,
-        node: NodeRef,
-        stamp: u32,
-        mut call: impl FnMut(&mut dyn Callback),
-    ) {
+    #[inline]
+    pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
         self.subs.borrow_mut().start(node.subs.get());
+        let mut calls = 0;
         loop {
-            let taken = self.subs.borrow_mut().next(node.subs.get(), stamp);
-            let Some(mut taken) = taken else { break };
-            self.calling.set(Some(taken.key));
-            let outcome = catch_unwind(AssertUnwindSafe(|| call(&mut *taken.callback)));
-            add(&self.counters.deliveries, 1);
-            let removed = self.subs.borrow_mut().put_back(taken);
-            if let Some(callback) = removed {
-                self.entomb(super::Remains::Callback(callback));
-            }
-            if let Err(payload) = outcome {
+            let next = self.subs.borrow_mut().next(node.subs.get(), stamp);
+            let Some((key, callback)) = next else { break };
+            self.calling.set(Some(key));
+            calls += 1;
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
                 self.caught(payload);
             }
         }
+        add(&self.counters.deliveries, calls);
         self.calling.set(None);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use super::node::{End, Event, NodeRef};
+use super::node::{End, Event, NodeRef, drop_guarded};
 use super::queue::{Inbox, Origin, Waiting, Write};
-use super::{Payload, Store, flag};
+use super::{Payload, Store, add, flag};
 use crate::error::{Error, Feedback};
 use crate::graph::NONE;
 
@@ -21,7 +21,35 @@ impl Store {
             self.apply(node, write);
             return Ok(());
         }
-        self.wave_of(|| self.apply_event(node, write))
+        match write {
+            Write::Set(value) if !node.has(flag::SPECIAL) => self.set_alone(node, value),
+            write => self.wave_of(|| self.apply_event(node, write)),
+        }
+    }
+
+    /// The wave of a plain `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
+    #[inline]
+    fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Result<(), Error> {
+        self.busy.set(1);
+        self.open_wave();
+        let old = node.swap(value);
+        node.stamp.set(self.clock.get());
+        let direct = !self.graph.borrow().has_dependents(node.rank.get());
+        if !direct {
+            self.touch_end(node);
+        }
+        drop_guarded(old, self);
+        if direct && !self.has_scope.get() {
+            node.fanout(self);
+            add(&self.counters.rounds, 1);
+            add(&self.counters.waves, 1);
+        } else {
+            if direct {
+                self.touch_end(node);
+            }
+            self.run_wave();
+        }
+        self.settle_rest()
     }
 
     /// Runs `apply` as a wave of its own, then all that it caused.
@@ -224,6 +252,7 @@ impl Store {
             drop(spare);
         } else {
             self.lit.borrow_mut().push(self.id_of(node));
+            self.eventful.set(true);
             self.touch(node);
             drop(old);
         }
@@ -447,6 +476,7 @@ impl Store {
             node.lower(flag::INBOX);
             self.guarded(|| drop(inbox));
         }
+        self.troubled.set(true);
         *self.trip.borrow_mut() = Some(Error::NoConvergence {
             generation: next.generation,
             waiting,
@@ -465,9 +495,6 @@ impl Store {
 
     /// Drops an event when its round is over.
     pub(crate) fn put_out_events(&self) {
-        if self.lit.borrow().is_empty() {
-            return;
-        }
         let mut lit = self.lit.take();
         for id in lit.drain(..) {
             if let Some(node) = self.find(id) {

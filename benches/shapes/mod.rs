@@ -1,0 +1,135 @@
+//! The graphs that are measured, each with a way to drive it and the answer it must give.
+
+use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, join_vec};
+
+/// A derived cell of numbers.
+pub type Node = Cell<u64, CellImmutable>;
+
+/// A graph ready to be driven.
+pub struct Shape {
+    /// The sources that a step sets.
+    pub sources: Vec<Cell<u64>>,
+    /// The cells whose sum is the answer.
+    pub leaves: Vec<Node>,
+    /// Cells that run in a step.
+    pub nodes: u64,
+    guards: Vec<SubscriptionGuard>,
+}
+
+impl Shape {
+    fn new(sources: Vec<Cell<u64>>, leaves: Vec<Node>, nodes: u64) -> Self {
+        Self { sources, leaves, nodes, guards: Vec::new() }
+    }
+
+    /// Puts a subscriber on each leaf.
+    pub fn observed(mut self) -> Self {
+        self.guards = self.leaves.iter().map(|leaf| leaf.watch(|v| { std::hint::black_box(v); })).collect();
+        self
+    }
+
+    /// Sets all sources to `value` in one batch (one source: by a plain `set`).
+    pub fn step(&self, value: u64) {
+        match &self.sources[..] {
+            [source] => source.set(value),
+            sources => hyphae::batch(|| sources.iter().zip(0..).for_each(|(s, i)| s.set(value + i))),
+        }
+    }
+
+    /// The sum over the leaves.
+    pub fn answer(&self) -> u64 {
+        self.leaves.iter().map(|leaf| leaf.get()).fold(0, u64::wrapping_add)
+    }
+}
+
+fn plus_one(cell: &Node) -> Node {
+    cell.clone().map(|v| v.wrapping_add(1)).materialize()
+}
+
+fn sum_of(a: &Node, b: &Node) -> Node {
+    a.join(b).map(|(a, b)| a.wrapping_add(*b)).materialize()
+}
+
+/// `n` maps, each on the one before. Answer: value + n.
+pub fn chain(n: u64) -> Shape {
+    let source = Cell::new(0);
+    let last = (0..n).fold(source.clone().lock(), |cell, _| plus_one(&cell));
+    Shape::new(vec![source], vec![last], n)
+}
+
+/// `n` maps of one source. Answer: n * (value + 1).
+pub fn fan(n: u64) -> Shape {
+    let source = Cell::new(0);
+    let base = source.clone().lock();
+    let leaves = (0..n).map(|_| plus_one(&base)).collect();
+    Shape::new(vec![source], leaves, n)
+}
+
+/// `n` maps of one source, summed. Answer: n * (value + 1).
+pub fn diamond(n: u64) -> Shape {
+    let source = Cell::new(0);
+    let base = source.clone().lock();
+    let sides: Vec<Node> = (0..n).map(|_| plus_one(&base)).collect();
+    let sum = join_vec(sides).map(|v| v.iter().sum()).materialize();
+    Shape::new(vec![source], vec![sum], n + 2)
+}
+
+/// A chain of `n`, all of whose cells are summed. Answer: n * value + n(n + 1)/2.
+pub fn triangle(n: u64) -> Shape {
+    let source = Cell::new(0);
+    let mut cells = vec![source.clone().lock()];
+    (0..n).for_each(|i| cells.push(plus_one(&cells[i as usize])));
+    let sum = join_vec(cells.drain(1..)).map(|v| v.iter().sum()).materialize();
+    Shape::new(vec![source], vec![sum], n + 2)
+}
+
+/// `layers` of `width` cells, each the sum of two of the layer before. Answer: width * 2^layers * value.
+pub fn grid(width: usize, layers: usize) -> Shape {
+    let source = Cell::new(0);
+    let mut row: Vec<Node> = vec![source.clone().lock(); width];
+    for _ in 0..layers {
+        row = (0..width).map(|i| sum_of(&row[i], &row[(i + 1) % width])).collect();
+    }
+    Shape::new(vec![source], row, 2 * (width * layers) as u64)
+}
+
+/// `n` sources summed by a binary tree. Answer: n * value + n(n - 1)/2.
+pub fn tree(n: u64) -> Shape {
+    let sources: Vec<Cell<u64>> = (0..n).map(|_| Cell::new(0)).collect();
+    let mut row: Vec<Node> = sources.iter().map(|s| s.clone().lock()).collect();
+    let mut nodes = 0;
+    while row.len() > 1 {
+        row = row.chunks(2).map(|pair| if let [a, b] = pair { sum_of(a, b) } else { pair[0].clone() }).collect();
+        nodes += 2 * row.len() as u64;
+    }
+    Shape::new(sources, row, nodes)
+}
+
+/// The frame of a show: 200 sources, 20 000 cells in 6 levels with two inputs each, 500 observed.
+pub fn storm() -> Shape {
+    const SOURCES: u64 = 200;
+    const LEVELS: usize = 6;
+    const CELLS: usize = 20_000;
+    let sources: Vec<Cell<u64>> = (0..SOURCES).map(|_| Cell::new(0)).collect();
+    let mut random = Random(42);
+    let mut row: Vec<Node> = sources.iter().map(|s| s.clone().lock()).collect();
+    for _ in 0..LEVELS {
+        row = (0..CELLS / LEVELS).map(|_| sum_of(random.pick(&row), random.pick(&row))).collect();
+    }
+    row.truncate(500);
+    Shape::new(sources, row, 2 * CELLS as u64)
+}
+
+/// A small generator of pseudo-random numbers, so that runs can be compared.
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number below `n`.
+    pub fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+
+    fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.below(from.len())]
+    }
+}

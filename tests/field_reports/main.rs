@@ -1,0 +1,5 @@
+//! Faults that users of other reactive libraries reported in public, each under the number of its case.
+//!
+//! Notation in the comments: what went wrong in the wild; the test shows that it does not happen here.
+
+mod support;
