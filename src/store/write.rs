@@ -209,6 +209,7 @@ impl Store {
         self.queue
             .borrow_mut()
             .push_event(id, self.last_round.get());
+        self.eventful.set(true);
     }
 
     /// Applies a write to the cell itself. Runs user code (the old value's `Drop`, a `modify`).
