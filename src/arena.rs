@@ -97,18 +97,14 @@ pub fn type_name(id: CellId) -> Option<&'static str> {
 
 /// 0 for a cell without inputs, else one more than the highest input. Searches all that the cell depends on.
 pub fn height(id: CellId) -> Option<u32> {
-    look(id, |store, node| {
-        store.graph.borrow_mut().height(node.rank.get())
-    })
+    look(id, |store, node| store.graph.borrow_mut().height(node.rank.get()))
 }
 
 /// The cells it reads directly.
 pub fn dependencies(id: CellId) -> Option<Vec<CellId>> {
     look(id, |store, node| {
         let graph = store.graph.borrow();
-        let inputs = graph
-            .ins(node.rank.get())
-            .filter(|edge| edge.1 != EdgeKind::Order);
+        let inputs = graph.ins(node.rank.get()).filter(|edge| edge.1 != EdgeKind::Order);
         inputs.map(|(rank, _)| graph.id(rank)).collect()
     })
 }
@@ -117,9 +113,7 @@ pub fn dependencies(id: CellId) -> Option<Vec<CellId>> {
 pub fn dependents(id: CellId) -> Option<Vec<CellId>> {
     look(id, |store, node| {
         let graph = store.graph.borrow();
-        let readers = graph
-            .outs(node.rank.get())
-            .filter(|edge| edge.1 != EdgeKind::Order);
+        let readers = graph.outs(node.rank.get()).filter(|edge| edge.1 != EdgeKind::Order);
         readers.map(|(rank, _)| graph.id(rank)).collect()
     })
 }
@@ -185,10 +179,7 @@ pub fn totals() -> Totals {
             table_bytes: 0,
         }
     })
-    .map(|totals| Totals {
-        table_bytes: table_bytes(),
-        ..totals
-    })
+    .map(|totals| Totals { table_bytes: table_bytes(), ..totals })
     .unwrap_or_default()
 }
 
@@ -224,20 +215,11 @@ impl std::fmt::Display for GuardInfo {
 /// All live subscriptions with the places that made them: the way to find the guard that keeps a cell alive.
 pub fn guards() -> Vec<GuardInfo> {
     collect(|store| {
-        let found: Vec<_> = store
-            .subs
-            .borrow()
-            .iter()
-            .map(|(_, cell, place)| (cell, place))
-            .collect();
+        let found: Vec<_> =
+            store.subs.borrow().iter().map(|(_, cell, place)| (cell, place)).collect();
         found
             .into_iter()
-            .filter_map(|(id, place)| {
-                Some(GuardInfo {
-                    cell: store.info(id)?,
-                    place,
-                })
-            })
+            .filter_map(|(id, place)| Some(GuardInfo { cell: store.info(id)?, place }))
             .collect()
     })
 }
@@ -253,11 +235,7 @@ pub fn assert_no_live() {
     if cells.is_empty() && guards.is_empty() {
         return;
     }
-    let mut text = format!(
-        "{} cells and {} subscriptions are alive",
-        cells.len(),
-        guards.len()
-    );
+    let mut text = format!("{} cells and {} subscriptions are alive", cells.len(), guards.len());
     for cell in cells.iter().take(SHOWN).filter_map(|&id| info(id)) {
         let _ = write!(text, "\n  {cell}");
     }
@@ -290,10 +268,7 @@ fn rows() -> Vec<Row> {
                 type_name: node.type_name(),
                 place: store.place(node.place),
                 subscribers: store.subs.borrow().count(node.subs.get()),
-                inputs: graph
-                    .ins(rank)
-                    .map(|(from, kind)| (graph.id(from), kind))
-                    .collect(),
+                inputs: graph.ins(rank).map(|(from, kind)| (graph.id(from), kind)).collect(),
             })
             .collect()
     })
@@ -328,18 +303,9 @@ pub fn dot() -> String {
     let mut out = String::from("digraph hyphae {\n  rankdir=LR;\n  node [shape=box];\n");
     for row in rows() {
         let text = format!("{}\n{}\n{}", row.label, row.operator, row.place);
-        let _ = writeln!(
-            out,
-            "  {} [label={}];",
-            quote(&format!("{:?}", row.id)),
-            quote(&text)
-        );
+        let _ = writeln!(out, "  {} [label={}];", quote(&format!("{:?}", row.id)), quote(&text));
         for (from, kind) in &row.inputs {
-            let style = if *kind == EdgeKind::Trigger {
-                ""
-            } else {
-                " [style=dashed]"
-            };
+            let style = if *kind == EdgeKind::Trigger { "" } else { " [style=dashed]" };
             let _ = writeln!(
                 out,
                 "  {} -> {}{style};",
@@ -360,11 +326,7 @@ pub fn json() -> String {
 }
 
 fn json_row(row: &Row) -> String {
-    let inputs: Vec<String> = row
-        .inputs
-        .iter()
-        .map(|(id, _)| quote(&format!("{id:?}")))
-        .collect();
+    let inputs: Vec<String> = row.inputs.iter().map(|(id, _)| quote(&format!("{id:?}"))).collect();
     format!(
         "{{\"id\":{},\"name\":{},\"operator\":{},\"type\":{},\"place\":{},\"subscribers\":{},\"inputs\":[{}]}}",
         quote(&format!("{:?}", row.id)),
@@ -390,11 +352,7 @@ pub fn dependency_tree(id: CellId) -> Option<String> {
             };
             let first = shown.insert(id);
             let inputs: Vec<CellId> = graph.ins(rank).map(|(from, _)| graph.id(from)).collect();
-            let mark = if first || inputs.is_empty() {
-                ""
-            } else {
-                " (above)"
-            };
+            let mark = if first || inputs.is_empty() { "" } else { " (above)" };
             let _ = writeln!(out, "{}{}{mark}", "  ".repeat(depth), label(store, id));
             if first {
                 stack.extend(inputs.into_iter().rev().map(|input| (input, depth + 1)));

@@ -36,10 +36,7 @@ pub(crate) struct Strong {
 impl Strong {
     /// Takes over the reference that a new node is born with, or one that was just counted.
     pub(crate) fn adopt(id: CellId) -> Self {
-        Self {
-            id,
-            _not_send: PhantomData,
-        }
+        Self { id, _not_send: PhantomData }
     }
 
     pub(crate) fn id(&self) -> CellId {
@@ -107,10 +104,7 @@ impl<T: 'static, M> Clone for Cell<T, M> {
 impl<T: 'static, M> Cell<T, M> {
     /// Makes a typed handle; the node's value is a `T`.
     pub(crate) fn adopt(strong: Strong) -> Self {
-        Self {
-            strong,
-            _type: PhantomData,
-        }
+        Self { strong, _type: PhantomData }
     }
 
     /// The node, if the cell can still be used.
@@ -157,9 +151,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// The cell's name, if it has one.
     pub fn name(&self) -> Option<Rc<str>> {
-        with_store(|store| store.tables.borrow().names.get(self.cell_id()).cloned())
-            .ok()
-            .flatten()
+        with_store(|store| store.tables.borrow().names.get(self.cell_id()).cloned()).ok().flatten()
     }
 
     /// Gives the cell a UUID of the application's own.
@@ -181,13 +173,9 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// Where the cell was made.
     pub fn place(&self) -> Option<&'static Location<'static>> {
-        with_store(|store| {
-            store
-                .find(self.cell_id())
-                .map(|node| store.place(node.place))
-        })
-        .ok()
-        .flatten()
+        with_store(|store| store.find(self.cell_id()).map(|node| store.place(node.place)))
+            .ok()
+            .flatten()
     }
 
     /// Clones the value.
@@ -254,10 +242,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// A reference that does not keep the cell alive.
     pub fn downgrade(&self) -> WeakCell<T, M> {
-        WeakCell {
-            id: self.cell_id(),
-            _type: PhantomData,
-        }
+        WeakCell { id: self.cell_id(), _type: PhantomData }
     }
 
     /// The same cell without the right to write it.
@@ -268,11 +253,7 @@ impl<T: 'static, M> Cell<T, M> {
     /// Keeps each write of a batch as an event of its own, in arrival order, instead of the last one only (rule P12).
     #[must_use]
     pub fn no_coalesce(self) -> Self {
-        let _ = with_store(|store| {
-            store
-                .find(self.cell_id())
-                .map(|node| node.raise(flag::EVENT))
-        });
+        let _ = with_store(|store| store.find(self.cell_id()).map(|node| node.raise(flag::EVENT)));
         self
     }
 
@@ -300,15 +281,8 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// How many guards the cell owns.
     pub fn owned_count(&self) -> usize {
-        with_store(|store| {
-            store
-                .tables
-                .borrow()
-                .owned
-                .get(self.cell_id())
-                .map_or(0, Vec::len)
-        })
-        .unwrap_or(0)
+        with_store(|store| store.tables.borrow().owned.get(self.cell_id()).map_or(0, Vec::len))
+            .unwrap_or(0)
     }
 
     /// Calls `f` with the current value now (then with the terminal signal, if the cell has ended), and with every
@@ -434,10 +408,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     #[track_caller]
     fn hook(&self, on_first: bool, f: impl FnMut() + 'static) {
-        let hook = Hook {
-            on_first,
-            call: Rc::new(std::cell::RefCell::new(f)),
-        };
+        let hook = Hook { on_first, call: Rc::new(std::cell::RefCell::new(f)) };
         expect(
             with_store(|store| self.node(store).map(|node| store.add_hook(node, hook)))
                 .and_then(|done| done),
@@ -445,13 +416,9 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn end(&self) -> Option<End> {
-        with_store(|store| {
-            store
-                .find(self.cell_id())
-                .and_then(|node| store.end_of(node))
-        })
-        .ok()
-        .flatten()
+        with_store(|store| store.find(self.cell_id()).and_then(|node| store.end_of(node)))
+            .ok()
+            .flatten()
     }
 
     /// Whether the cell ended well.
@@ -635,8 +602,7 @@ pub(crate) fn debug_handle(f: &mut fmt::Formatter<'_>, what: &str, id: CellId) -
     let mut out = f.debug_struct(what);
     out.field("id", &id);
     if let Some(info) = info {
-        out.field("name", &info.name)
-            .field("place", &format_args!("{}", info.place));
+        out.field("name", &info.name).field("place", &format_args!("{}", info.place));
     }
     out.finish()
 }
@@ -649,10 +615,7 @@ pub struct WeakCell<T: 'static, M = CellMutable> {
 
 impl<T: 'static, M> Clone for WeakCell<T, M> {
     fn clone(&self) -> Self {
-        Self {
-            id: self.id,
-            _type: PhantomData,
-        }
+        Self { id: self.id, _type: PhantomData }
     }
 }
 
@@ -664,12 +627,8 @@ impl<T: 'static, M> WeakCell<T, M> {
 
     /// Whether [`WeakCell::upgrade`] would give a handle.
     pub fn is_alive(&self) -> bool {
-        with_store(|store| {
-            store
-                .find(self.id)
-                .is_some_and(|node| !node.has(flag::DISPOSED))
-        })
-        .unwrap_or(false)
+        with_store(|store| store.find(self.id).is_some_and(|node| !node.has(flag::DISPOSED)))
+            .unwrap_or(false)
     }
 
     /// The id of the cell, alive or not.
@@ -687,9 +646,7 @@ impl<T: 'static, M> fmt::Debug for WeakCell<T, M> {
 /// Counts a reference to a live node whose value is a `T`.
 pub(crate) fn upgrade<T: 'static>(id: CellId) -> Option<Strong> {
     let found = with_store(|store| {
-        let node = store
-            .find(id)
-            .filter(|node| node.holds::<T>() && !node.has(flag::DISPOSED));
+        let node = store.find(id).filter(|node| node.holds::<T>() && !node.has(flag::DISPOSED));
         match node {
             Some(node) => store.retain(node),
             None => crate::store::add(&store.counters.stale, 1),

@@ -41,11 +41,7 @@ impl ScopeBody {
     }
 
     fn take_from(&self, from: u64) -> Vec<Item> {
-        self.items
-            .borrow_mut()
-            .split_off(&from)
-            .into_values()
-            .collect()
+        self.items.borrow_mut().split_off(&from).into_values().collect()
     }
 
     fn leave_parent(&self) {
@@ -181,20 +177,14 @@ fn dispose(items: Vec<Item>) {
 }
 
 fn dispose_in(store: &Store, items: Vec<Item>) {
-    let mut frames = vec![Frame {
-        items,
-        values: Vec::new(),
-    }];
+    let mut frames = vec![Frame { items, values: Vec::new() }];
     while let Some(frame) = frames.last_mut() {
         match frame.items.pop() {
             Some(Item::Cleanup(f)) => {
                 store.guarded(f);
             }
             Some(Item::Child(child)) => {
-                frames.push(Frame {
-                    items: child.take_from(0),
-                    values: Vec::new(),
-                });
+                frames.push(Frame { items: child.take_from(0), values: Vec::new() });
             }
             Some(value) => frame.values.push(value),
             None => {

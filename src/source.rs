@@ -33,9 +33,7 @@ pub struct Source<T: 'static> {
 
 impl<T: 'static> Clone for Source<T> {
     fn clone(&self) -> Self {
-        Self {
-            cell: self.cell.clone(),
-        }
+        Self { cell: self.cell.clone() }
     }
 }
 
@@ -54,12 +52,8 @@ impl<T: 'static> Source<T> {
     #[track_caller]
     pub fn new() -> Self {
         let place = Location::caller();
-        let id = expect(with_store(|store| {
-            store.admit(NodeRef::event::<T>(store.intern(place)))
-        }));
-        Self {
-            cell: Cell::adopt(Strong::adopt(id)),
-        }
+        let id = expect(with_store(|store| store.admit(NodeRef::event::<T>(store.intern(place)))));
+        Self { cell: Cell::adopt(Strong::adopt(id)) }
     }
 
     /// Sends an event to all subscribers and dependents. After `complete` it is dropped.
@@ -147,10 +141,7 @@ impl<T: 'static> Source<T> {
 
     /// A reference that does not keep the source alive.
     pub fn downgrade(&self) -> WeakSource<T> {
-        WeakSource {
-            id: self.cell_id(),
-            _type: PhantomData,
-        }
+        WeakSource { id: self.cell_id(), _type: PhantomData }
     }
 }
 
@@ -168,19 +159,14 @@ pub struct WeakSource<T: 'static> {
 
 impl<T: 'static> Clone for WeakSource<T> {
     fn clone(&self) -> Self {
-        Self {
-            id: self.id,
-            _type: PhantomData,
-        }
+        Self { id: self.id, _type: PhantomData }
     }
 }
 
 impl<T: 'static> WeakSource<T> {
     /// A handle, if the source still lives.
     pub fn upgrade(&self) -> Option<Source<T>> {
-        upgrade::<Event<T>>(self.id).map(|strong| Source {
-            cell: Cell::adopt(strong),
-        })
+        upgrade::<Event<T>>(self.id).map(|strong| Source { cell: Cell::adopt(strong) })
     }
 }
 

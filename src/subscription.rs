@@ -25,11 +25,7 @@ impl SubscriptionId {
 }
 
 enum Kind {
-    Subscription {
-        source: CellId,
-        key: SubKey,
-        counted: bool,
-    },
+    Subscription { source: CellId, key: SubKey, counted: bool },
     Callback(Option<Box<dyn FnOnce()>>),
 }
 
@@ -51,14 +47,7 @@ pub struct SubscriptionGuard {
 
 impl SubscriptionGuard {
     pub(crate) fn subscription(source: CellId, key: SubKey) -> Self {
-        Self {
-            kind: Kind::Subscription {
-                source,
-                key,
-                counted: true,
-            },
-            _not_send: PhantomData,
-        }
+        Self { kind: Kind::Subscription { source, key, counted: true }, _not_send: PhantomData }
     }
 
     /// A guard that calls `f` when it is dropped, whatever it is kept by.
@@ -71,19 +60,13 @@ impl SubscriptionGuard {
     /// assert!(done.get());
     /// ```
     pub fn from_callback(f: impl FnOnce() + 'static) -> Self {
-        Self {
-            kind: Kind::Callback(Some(Box::new(f))),
-            _not_send: PhantomData,
-        }
+        Self { kind: Kind::Callback(Some(Box::new(f))), _not_send: PhantomData }
     }
 
     /// The subscription's id; `None` for a guard made [from a callback](Self::from_callback).
     pub fn id(&self) -> Option<SubscriptionId> {
         match self.kind {
-            Kind::Subscription { key, .. } => Some(SubscriptionId {
-                key,
-                _not_send: PhantomData,
-            }),
+            Kind::Subscription { key, .. } => Some(SubscriptionId { key, _not_send: PhantomData }),
             Kind::Callback(_) => None,
         }
     }

@@ -33,8 +33,7 @@ pub trait DepNode {
 
     /// Its name, or `Cell(<first 8 digits of the UUID>)`.
     fn display_name(&self) -> String {
-        self.name()
-            .unwrap_or_else(|| format!("Cell({})", &self.id().simple().to_string()[..8]))
+        self.name().unwrap_or_else(|| format!("Cell({})", &self.id().simple().to_string()[..8]))
     }
 
     /// The cells it reads directly.

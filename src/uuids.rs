@@ -49,9 +49,8 @@ pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellId> {
         return Some(id);
     }
     let (number, id) = decode(uuid)?;
-    let node = store
-        .find(id)
-        .filter(|node| number == store.number && !node.has(flag::GIVEN_UUID))?;
+    let node =
+        store.find(id).filter(|node| number == store.number && !node.has(flag::GIVEN_UUID))?;
     node.raise(flag::SEEN_UUID);
     Some(id)
 }
@@ -65,11 +64,7 @@ pub(crate) fn give(store: &Store, id: CellId, uuid: Uuid) -> Result<(), Error> {
     let handed_out = node.has(flag::SEEN_UUID).then(|| compute(store, id));
     let given = store.tables.borrow().uuids.get(id).copied();
     if let Some(kept) = handed_out.or(given) {
-        return if kept == uuid {
-            Ok(())
-        } else {
-            Err(Error::UuidHandedOut { uuid: kept, cell })
-        };
+        return if kept == uuid { Ok(()) } else { Err(Error::UuidHandedOut { uuid: kept, cell }) };
     }
     // The whole range of computed ones is taken: each may be some cell's, now or later.
     let computed = decode(uuid).is_some_and(|(number, _)| number == store.number);

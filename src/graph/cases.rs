@@ -41,11 +41,7 @@ fn memory_is_used_again() {
     let held = graph.bytes();
     churn(&mut graph, &mut numbers, 10_000);
     graph.check();
-    assert!(
-        graph.bytes() <= held + held / 4,
-        "{} of {held}",
-        graph.bytes()
-    );
+    assert!(graph.bytes() <= held + held / 4, "{} of {held}", graph.bytes());
 }
 
 #[test]

@@ -55,18 +55,11 @@ impl<P: Copy> Graph<P> {
         let mut unique = HashSet::new();
         for side in Side::ALL {
             lists.extend(Some(self.handle(rank, side)).filter(|&list| list != NONE));
-            assert_eq!(
-                self.list(rank, side).count(),
-                self.list_len(rank, side) as usize
-            );
+            assert_eq!(self.list(rank, side).count(), self.list_len(rank, side) as usize);
             for (position, entry) in (0..).zip(self.list(rank, side)) {
                 let (other, kind) = (entry.rank, entry.kind());
                 assert_eq!(self.entry(rank, side, position), entry, "position");
-                let ascends = if side == Side::Ins {
-                    other < rank
-                } else {
-                    other > rank
-                };
+                let ascends = if side == Side::Ins { other < rank } else { other > rank };
                 assert!(ascends && self.is_occupied(other), "I3: {other}, {rank}");
                 let twin = self.entry(other, side.twin(kind), entry.position());
                 let back = (twin.rank, twin.position(), twin.kind());

@@ -38,10 +38,7 @@ impl<T> Default for Column<T> {
 impl<T> Column<T> {
     /// An empty column; allocates nothing.
     pub(crate) const fn new() -> Self {
-        Self {
-            chunks: Vec::new(),
-            len: 0,
-        }
+        Self { chunks: Vec::new(), len: 0 }
     }
 
     /// The number of elements.

@@ -41,10 +41,7 @@ impl<P: Copy> Graph<P> {
     #[inline]
     pub(crate) fn lane(&mut self) -> Lane {
         self.disturb();
-        Lane {
-            index: NO_WORD,
-            word: 0,
-        }
+        Lane { index: NO_WORD, word: 0 }
     }
 
     /// Takes the lowest dirty rank; `None` if nothing is dirty.

@@ -125,8 +125,7 @@ impl<P: Copy> Graph<P> {
 
     /// The sources of all in-edges.
     pub(crate) fn ins(&self, rank: Rank) -> impl Iterator<Item = (Rank, EdgeKind)> {
-        self.list(rank, Side::Ins)
-            .map(|entry| (entry.rank, entry.kind()))
+        self.list(rank, Side::Ins).map(|entry| (entry.rank, entry.kind()))
     }
 
     /// The destinations of all out-edges.

@@ -271,10 +271,7 @@ impl Frontier {
             }
             below = level;
         }
-        assert!(
-            self.words.is_empty() || below.len() == 1,
-            "I3: one top word"
-        );
+        assert!(self.words.is_empty() || below.len() == 1, "I3: one top word");
         for (index, &word) in self.words.iter().enumerate() {
             let mut rest = word;
             while let Some(word) = NonZeroU64::new(rest) {

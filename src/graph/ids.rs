@@ -48,12 +48,7 @@ pub(super) struct Ids {
 
 impl Default for Ids {
     fn default() -> Self {
-        Self {
-            map: SlotMap::with_key(),
-            slots: 0,
-            vacated: 0,
-            limit: EPOCH_LIMIT,
-        }
+        Self { map: SlotMap::with_key(), slots: 0, vacated: 0, limit: EPOCH_LIMIT }
     }
 }
 

@@ -99,11 +99,7 @@ struct Record<P> {
 
 impl<P> Default for Record<P> {
     fn default() -> Self {
-        Self {
-            payload: None,
-            first: NONE,
-            more: NONE,
-        }
+        Self { payload: None, first: NONE, more: NONE }
     }
 }
 
@@ -209,14 +205,8 @@ impl<P: Copy> Graph<P> {
         assert!(len < MAX_RANKS, "too many cells");
         let rank = len as Rank;
         let id = self.ids.insert(rank);
-        self.records.push(Record {
-            payload: Some(payload),
-            ..Record::default()
-        });
-        self.cold.push(Cold {
-            id,
-            ..Cold::default()
-        });
+        self.records.push(Record { payload: Some(payload), ..Record::default() });
+        self.cold.push(Cold { id, ..Cold::default() });
         self.dirty.grow(len + 1);
         self.deliver.grow(len + 1);
         (id, rank)
@@ -233,11 +223,7 @@ impl<P: Copy> Graph<P> {
         self.take_dirty(rank);
         self.deliver.clear(rank);
         self.records[rank as usize] = Record::default();
-        let Cold {
-            id,
-            retire_on_removal,
-            ..
-        } = std::mem::take(&mut self.cold[rank as usize]);
+        let Cold { id, retire_on_removal, .. } = std::mem::take(&mut self.cold[rank as usize]);
         self.vacant += 1;
         if self.ids.release(id, retire_on_removal) {
             self.retire_live();

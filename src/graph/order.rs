@@ -179,13 +179,7 @@ impl<P: Copy> Graph<P> {
 /// Shares out the ranks of the nodes in `behind` and `ahead`, and plans the moves. Every node moves:
 /// `dst` is below all of `behind` and comes after them, and `src` is above all of `ahead`.
 fn share_ranks<P>(scratch: &mut Scratch<P>) {
-    let Scratch {
-        ahead,
-        behind,
-        slots,
-        plan,
-        ..
-    } = scratch;
+    let Scratch { ahead, behind, slots, plan, .. } = scratch;
     behind.sort_unstable();
     ahead.sort_unstable();
     let order = || behind.iter().copied().chain(ahead.iter().map(|met| met.0));

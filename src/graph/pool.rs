@@ -97,12 +97,7 @@ pub(super) struct Pool {
 
 impl Default for Pool {
     fn default() -> Self {
-        Self {
-            entries: Vec::new(),
-            heads: Vec::new(),
-            free_head: NONE,
-            free: [NONE; CLASSES],
-        }
+        Self { entries: Vec::new(), heads: Vec::new(), free_head: NONE, free: [NONE; CLASSES] }
     }
 }
 
@@ -137,11 +132,7 @@ impl Pool {
             *list = self.new_head();
         }
         let Head { start, len, class } = self.heads[*list as usize];
-        let start = if len == 1 << class {
-            self.relocate(*list, class + 1)
-        } else {
-            start
-        };
+        let start = if len == 1 << class { self.relocate(*list, class + 1) } else { start };
         self.entries[(start + len) as usize] = entry;
         self.heads[*list as usize].len = len + 1;
     }
@@ -191,11 +182,7 @@ impl Pool {
     /// A header for a new list, with a block for one entry.
     fn new_head(&mut self) -> u32 {
         let start = self.new_block(0);
-        let head = Head {
-            start,
-            len: 0,
-            class: 0,
-        };
+        let head = Head { start, len: 0, class: 0 };
         if self.free_head == NONE {
             self.heads.push(head);
             return index(self.heads.len() - 1);
@@ -208,11 +195,7 @@ impl Pool {
 
     /// Puts a header on the free list.
     fn free_head(&mut self, list: u32) {
-        self.heads[list as usize] = Head {
-            start: self.free_head,
-            len: 0,
-            class: 0,
-        };
+        self.heads[list as usize] = Head { start: self.free_head, len: 0, class: 0 };
         self.free_head = list;
     }
 
@@ -244,11 +227,7 @@ impl Pool {
         let from = old.start as usize..(old.start + old.len) as usize;
         self.entries.copy_within(from, start as usize);
         self.free_block(old.start, old.class);
-        self.heads[list as usize] = Head {
-            start,
-            len: old.len,
-            class,
-        };
+        self.heads[list as usize] = Head { start, len: old.len, class };
         start
     }
 

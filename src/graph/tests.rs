@@ -276,10 +276,7 @@ impl Bench {
     fn check_cycle(&self, path: &[CellId], src: u32, dst: u32) {
         let rank = |&id| self.graph.rank_of(id).unwrap();
         let path: Vec<_> = path.iter().map(rank).collect();
-        let path: Vec<_> = path
-            .iter()
-            .map(|&r| self.graph.payload(r).unwrap())
-            .collect();
+        let path: Vec<_> = path.iter().map(|&r| self.graph.payload(r).unwrap()).collect();
         assert_eq!((path[0], path[path.len() - 1]), (src, src));
         assert_eq!(path[path.len() - 2], dst);
         for pair in path[..path.len() - 1].windows(2) {

@@ -73,11 +73,7 @@ impl<P: Copy> Graph<P> {
         follow: impl Fn(EdgeKind) -> bool,
     ) {
         self.upstream_until(scratch, target, floor, |_, kind| {
-            if follow(kind) {
-                Step::Follow
-            } else {
-                Step::Skip
-            }
+            if follow(kind) { Step::Follow } else { Step::Skip }
         });
     }
 

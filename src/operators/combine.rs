@@ -35,10 +35,7 @@ impl<A: Clone + 'static, B: Clone + 'static> Kernel for Join<A, B> {
     fn turn(&mut self, turn: Turn) -> Yield<(A, B)> {
         let news = self.left.fresh(turn) || self.right.fresh(turn);
         let value = news.then(|| (self.left.with(A::clone), self.right.with(B::clone)));
-        Yield {
-            value,
-            end: end_when_all([self.left.end(), self.right.end()].into_iter()),
-        }
+        Yield { value, end: end_when_all([self.left.end(), self.right.end()].into_iter()) }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -83,16 +80,8 @@ impl<T: Clone + 'static> Kernel for JoinVec<T> {
 
     fn turn(&mut self, turn: Turn) -> Yield<Vec<T>> {
         let news = turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn));
-        let value = news.then(|| {
-            self.inputs
-                .iter()
-                .map(|input| input.with(T::clone))
-                .collect()
-        });
-        Yield {
-            value,
-            end: end_when_all(self.inputs.iter().map(Input::end)),
-        }
+        let value = news.then(|| self.inputs.iter().map(|input| input.with(T::clone)).collect());
+        Yield { value, end: end_when_all(self.inputs.iter().map(Input::end)) }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -118,9 +107,7 @@ pub fn join_vec<T: Clone + 'static, M>(
     cells: impl IntoIterator<Item = Cell<T, M>>,
 ) -> Cell<Vec<T>, CellImmutable> {
     let place = Location::caller();
-    let inputs: Result<Vec<_>, Error> = cells
-        .into_iter()
-        .map(|cell| input_of(cell.strong))
-        .collect();
+    let inputs: Result<Vec<_>, Error> =
+        cells.into_iter().map(|cell| input_of(cell.strong)).collect();
     expect(inputs.and_then(|inputs| derive(JoinVec { inputs }, place)))
 }

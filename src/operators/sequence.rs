@@ -71,9 +71,7 @@ operator!(Distinct<T> { seen: HashSet<T> });
 
 impl<T> Default for Distinct<T> {
     fn default() -> Self {
-        Self {
-            seen: HashSet::new(),
-        }
+        Self { seen: HashSet::new() }
     }
 }
 
@@ -131,10 +129,7 @@ impl<T: Clone + 'static, F: FnMut(&T, &T) -> bool + 'static> Gate<T>
     const NAME: &'static str = "distinct_until_changed_by";
 
     fn admit(&mut self, value: &T, _: bool) -> Verdict {
-        let new = self
-            .last
-            .as_ref()
-            .is_none_or(|last| !(self.same)(value, last));
+        let new = self.last.as_ref().is_none_or(|last| !(self.same)(value, last));
         if new {
             self.last = Some(value.clone());
         }
@@ -151,14 +146,8 @@ operator!(Window<T> { size: usize, values: VecDeque<T> });
 impl<T> Window<T> {
     #[track_caller]
     pub(crate) fn new(size: usize) -> Self {
-        assert!(
-            size > 0,
-            "window(0) can't hold a value; give it a size of at least 1"
-        );
-        Self {
-            size,
-            values: VecDeque::new(),
-        }
+        assert!(size > 0, "window(0) can't hold a value; give it a size of at least 1");
+        Self { size, values: VecDeque::new() }
     }
 }
 
@@ -185,14 +174,8 @@ operator!(BufferCount<T> { size: usize, values: Vec<T> });
 impl<T> BufferCount<T> {
     #[track_caller]
     pub(crate) fn new(size: usize) -> Self {
-        assert!(
-            size > 0,
-            "buffer_count(0) can't hold a value; give it a size of at least 1"
-        );
-        Self {
-            size,
-            values: Vec::new(),
-        }
+        assert!(size > 0, "buffer_count(0) can't hold a value; give it a size of at least 1");
+        Self { size, values: Vec::new() }
     }
 }
 
@@ -233,11 +216,7 @@ impl<T> Gate<T> for Take {
 
     fn admit(&mut self, _: &T, _: bool) -> Verdict {
         self.taken += 1;
-        if self.taken < self.limit {
-            Verdict::PASS
-        } else {
-            Verdict::PASS_LAST
-        }
+        if self.taken < self.limit { Verdict::PASS } else { Verdict::PASS_LAST }
     }
 
     fn spent(&self) -> bool {
@@ -288,11 +267,7 @@ impl<T, F: FnMut(&T) -> bool + 'static> Gate<T> for TakeWhile<F> {
     const NAME: &'static str = "take_while";
 
     fn admit(&mut self, value: &T, _: bool) -> Verdict {
-        if (self.0)(value) {
-            Verdict::PASS
-        } else {
-            Verdict::CLOSE
-        }
+        if (self.0)(value) { Verdict::PASS } else { Verdict::CLOSE }
     }
 }
 
@@ -388,10 +363,7 @@ operator!(LastOr<T> { last: Last<T>, default: T });
 
 impl<T> LastOr<T> {
     pub(crate) fn new(default: T) -> Self {
-        Self {
-            last: Last::default(),
-            default,
-        }
+        Self { last: Last::default(), default }
     }
 }
 

@@ -67,9 +67,7 @@ impl<T: 'static> Root<T> {
     /// Reads the cell of a handle.
     #[track_caller]
     pub(crate) fn of(strong: Strong) -> Self {
-        Self {
-            input: expect(input_of(strong)),
-        }
+        Self { input: expect(input_of(strong)) }
     }
 }
 
@@ -90,15 +88,8 @@ impl<T: 'static> Chain for Root<T> {
 
     #[inline]
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
-        let value = if self.input.fresh(turn) {
-            Some(self.input.with(with))
-        } else {
-            None
-        };
-        Yield {
-            value,
-            end: self.input.end(),
-        }
+        let value = if self.input.fresh(turn) { Some(self.input.with(with)) } else { None };
+        Yield { value, end: self.input.end() }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -128,16 +119,10 @@ impl<T: 'static> Chain for SourceRoot<T> {
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
         // An event in flight is not replayed to a chain that is being built.
         if turn.is_seed() {
-            return Yield {
-                value: None,
-                end: self.0.input.end(),
-            };
+            return Yield { value: None, end: self.0.input.end() };
         }
         let given = self.0.lend(turn, |event| event.0.as_ref().map(with));
-        Yield {
-            value: given.value.flatten(),
-            end: given.end,
-        }
+        Yield { value: given.value.flatten(), end: given.end }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -190,17 +175,12 @@ impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
     #[inline]
     fn take(&mut self, turn: Turn) -> Yield<N::Out> {
         let stage = &mut self.stage;
-        let given = self
-            .prev
-            .lend(turn, |value| stage.step(value, turn.is_seed()));
+        let given = self.prev.lend(turn, |value| stage.step(value, turn.is_seed()));
         let mut value = given.value.flatten();
         if let Some(end) = &given.end {
             value = self.stage.finish(matches!(end, End::Complete)).or(value);
         }
-        Yield {
-            value,
-            end: given.end,
-        }
+        Yield { value, end: given.end }
     }
 }
 
@@ -241,10 +221,7 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
             verdict.passes.then(|| with(value))
         });
         let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
-        Yield {
-            value: given.value.flatten(),
-            end,
-        }
+        Yield { value: given.value.flatten(), end }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -266,13 +243,11 @@ impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
     #[inline]
     fn take(&mut self, turn: Turn) -> Yield<C::Out> {
         let given = self.prev.take(turn);
-        let verdict = given.value.as_ref().map_or(Verdict::DROP, |value| {
-            self.gate.admit(value, turn.is_seed())
-        });
+        let verdict = given
+            .value
+            .as_ref()
+            .map_or(Verdict::DROP, |value| self.gate.admit(value, turn.is_seed()));
         let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
-        Yield {
-            value: given.value.filter(|_| verdict.passes),
-            end,
-        }
+        Yield { value: given.value.filter(|_| verdict.passes), end }
     }
 }

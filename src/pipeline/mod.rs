@@ -82,18 +82,12 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
 
     #[doc(hidden)]
     fn then<N>(self, stage: N) -> Staged<Self::Chain, N> {
-        Plan(Then {
-            prev: self.into_chain(),
-            stage,
-        })
+        Plan(Then { prev: self.into_chain(), stage })
     }
 
     #[doc(hidden)]
     fn through<G>(self, gate: G) -> Gated<Self::Chain, G> {
-        Plan(Through {
-            prev: self.into_chain(),
-            gate,
-        })
+        Plan(Through { prev: self.into_chain(), gate })
     }
 
     /// A new value from each value.

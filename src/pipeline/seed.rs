@@ -94,16 +94,10 @@ impl<C: Give> Kernel for Optional<C> {
             return self.0.take(turn).map(Some);
         }
         if self.0.spent() {
-            return Yield {
-                value: Some(None),
-                end: Some(End::Complete),
-            };
+            return Yield { value: Some(None), end: Some(End::Complete) };
         }
         let given = self.0.take(turn);
-        Yield {
-            value: Some(given.value),
-            end: given.end,
-        }
+        Yield { value: Some(given.value), end: given.end }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {

@@ -38,9 +38,7 @@ pub struct SharedPipeline<C: Chain> {
 
 impl<C: Chain> Clone for SharedPipeline<C> {
     fn clone(&self) -> Self {
-        Self {
-            shared: self.shared.clone(),
-        }
+        Self { shared: self.shared.clone() }
     }
 }
 
@@ -59,9 +57,7 @@ impl<C: Chain> SharedPipeline<C> {
             started: StdCell::new(false),
             place: Location::caller(),
         };
-        Self {
-            shared: Rc::new(shared),
-        }
+        Self { shared: Rc::new(shared) }
     }
 }
 
@@ -72,10 +68,7 @@ where
     type Chain = SharedRoot<C>;
 
     fn into_chain(self) -> SharedRoot<C> {
-        SharedRoot {
-            shared: self.shared,
-            input: None,
-        }
+        SharedRoot { shared: self.shared, input: None }
     }
 }
 
@@ -124,14 +117,11 @@ impl<C: Give> Kernel for SharedKernel<C> {
     const OPERATOR: &'static str = "share";
 
     fn turn(&mut self, turn: Turn) -> Yield<C::Out> {
-        self.0
-            .with_chain(|chain| chain.take(turn))
-            .unwrap_or(Yield::NOTHING)
+        self.0.with_chain(|chain| chain.take(turn)).unwrap_or(Yield::NOTHING)
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
-        self.0
-            .with_chain(|chain| chain.inputs(&mut |input| visit(&mut Kept(input))));
+        self.0.with_chain(|chain| chain.inputs(&mut |input| visit(&mut Kept(input))));
     }
 }
 
@@ -173,10 +163,7 @@ impl<C: Give> Chain for SharedRoot<C> {
             return Yield::NOTHING;
         };
         let value = input.fresh(turn).then(|| input.with(with));
-        Yield {
-            value,
-            end: input.end(),
-        }
+        Yield { value, end: input.end() }
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {

@@ -222,9 +222,7 @@ impl Store {
         let mut yard = self.graveyard.borrow_mut();
         self.subs
             .borrow_mut()
-            .remove_all(node.subs.get(), |callback| {
-                yard.push(Remains::Callback(callback))
-            });
+            .remove_all(node.subs.get(), |callback| yard.push(Remains::Callback(callback)));
         node.subs.set(NONE);
     }
 
@@ -332,10 +330,7 @@ impl Store {
             cell: id,
             group: self.group.get(),
             generation: self.generation.get() + 1,
-            origin: Origin {
-                on: id,
-                place: None,
-            },
+            origin: Origin { on: id, place: None },
             disposal: true,
         };
         self.queue.borrow_mut().push(waiting);
@@ -344,10 +339,7 @@ impl Store {
 
     pub(crate) fn record_end(&self, node: NodeRef, id: CellId, end: End) {
         node.raise(flag::ENDED);
-        let ending = Ending {
-            end,
-            stamp: self.clock.get(),
-        };
+        let ending = Ending { end, stamp: self.clock.get() };
         self.tables.borrow_mut().ends.insert(id, ending);
     }
 
@@ -365,11 +357,7 @@ impl Store {
             return None;
         }
         let id = self.id_of(node);
-        self.tables
-            .borrow()
-            .ends
-            .get(id)
-            .map(|ending| ending.end.clone())
+        self.tables.borrow().ends.get(id).map(|ending| ending.end.clone())
     }
 
     /// Adds a subscriber that has seen all that happened so far.
@@ -383,9 +371,7 @@ impl Store {
         let since = self.clock.get();
         self.tick();
         let (key, head) =
-            self.subs
-                .borrow_mut()
-                .append(node.subs.get(), source, since, place, callback);
+            self.subs.borrow_mut().append(node.subs.get(), source, since, place, callback);
         node.subs.set(head);
         self.retain(node);
         self.watch_observed(node);
@@ -418,11 +404,7 @@ impl Store {
     pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, mut guard: SubscriptionGuard) {
         let id = self.id_of(owner);
         if let Some(on) = guard.cell().and_then(|on| self.find(on)) {
-            if self
-                .graph
-                .borrow_mut()
-                .reaches(owner.rank.get(), on.rank.get())
-            {
+            if self.graph.borrow_mut().reaches(owner.rank.get(), on.rank.get()) {
                 guard.stop_counting(self, on);
             }
         }
@@ -488,18 +470,13 @@ impl Store {
             } else {
                 node.lower(flag::OBSERVED)
             }
-            let calls: Vec<_> = self
-                .tables
-                .borrow()
-                .hooks
-                .get(id)
-                .map_or_else(Vec::new, |hooks| {
-                    hooks
-                        .iter()
-                        .filter(|hook| hook.on_first == now)
-                        .map(|hook| hook.call.clone())
-                        .collect()
-                });
+            let calls: Vec<_> = self.tables.borrow().hooks.get(id).map_or_else(Vec::new, |hooks| {
+                hooks
+                    .iter()
+                    .filter(|hook| hook.on_first == now)
+                    .map(|hook| hook.call.clone())
+                    .collect()
+            });
             for call in calls {
                 self.guarded(|| {
                     if let Ok(mut call) = call.try_borrow_mut() {
@@ -529,8 +506,7 @@ impl Seen {
             }
             return new;
         }
-        self.many
-            .extend(self.few.drain(..).map(|node| node.rank.get()));
+        self.many.extend(self.few.drain(..).map(|node| node.rank.get()));
         self.many.insert(node.rank.get())
     }
 }

@@ -16,19 +16,11 @@ impl Store {
 
     fn info_of(&self, node: NodeRef, id: CellId) -> CellInfo {
         let name = if node.has(flag::NAMED) {
-            self.tables
-                .borrow()
-                .names
-                .get(id)
-                .map(|name| name.to_string())
+            self.tables.borrow().names.get(id).map(|name| name.to_string())
         } else {
             None
         };
-        CellInfo {
-            id,
-            name,
-            place: self.place(node.place),
-        }
+        CellInfo { id, name, place: self.place(node.place) }
     }
 
     /// The node of a handle's id, unless the cell was disposed of.
@@ -44,20 +36,14 @@ impl Store {
     fn unusable(&self, node: Option<NodeRef>, id: CellId) -> Error {
         add(&self.counters.stale, 1);
         // A handle keeps its node in the arena, so that only disposal can be the cause while the store is open.
-        node.map_or(Error::StoreClosed, |node| {
-            Error::Disposed(self.info_of(node, id))
-        })
+        node.map_or(Error::StoreClosed, |node| Error::Disposed(self.info_of(node, id)))
     }
 
     /// The node of a handle that is to be written.
     #[inline]
     pub(crate) fn writable(&self, id: CellId) -> Result<NodeRef, Error> {
         let node = self.usable(id)?;
-        if node.has(flag::ENDED) {
-            Err(Error::Ended(self.info_of(node, id)))
-        } else {
-            Ok(node)
-        }
+        if node.has(flag::ENDED) { Err(Error::Ended(self.info_of(node, id))) } else { Ok(node) }
     }
 
     /// Refuses to read a cell that a running `update` has, directly or through cells it depends on (C8).
@@ -67,11 +53,7 @@ impl Store {
         node: NodeRef,
         read: &'static Location<'static>,
     ) -> Result<(), Error> {
-        if self.lent.borrow().is_empty() {
-            Ok(())
-        } else {
-            self.check_each_lent(node, read)
-        }
+        if self.lent.borrow().is_empty() { Ok(()) } else { self.check_each_lent(node, read) }
     }
 
     #[cold]
@@ -89,11 +71,7 @@ impl Store {
         };
         let id = graph.id(lent.rank.get());
         drop(graph);
-        Err(Error::Lent {
-            cell: self.info_of(lent, id),
-            update,
-            read,
-        })
+        Err(Error::Lent { cell: self.info_of(lent, id), update, read })
     }
 
     /// Lends the value of a cell as rule P4 gives it.

@@ -52,10 +52,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            generations: 10_000,
-            waiting: 1_000_000,
-        }
+        Self { generations: 10_000, waiting: 1_000_000 }
     }
 }
 
@@ -255,10 +252,7 @@ impl Store {
             return;
         }
         drop(first);
-        log::error!(
-            "another panic in a callback of the same call: {}",
-            message_of(&payload)
-        );
+        log::error!("another panic in a callback of the same call: {}", message_of(&payload));
         // The payload is the user's: its `Drop` must not stop the store either.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(again);
@@ -274,11 +268,7 @@ impl Store {
         while self.pending.replace(false) {
             self.bury();
             self.call_hooks();
-            if self.batch.get() > 0 {
-                self.join_batch()
-            } else {
-                self.run_queue()
-            }
+            if self.batch.get() > 0 { self.join_batch() } else { self.run_queue() }
         }
         if self.batch.get() == 0 {
             self.tidy();
@@ -300,11 +290,7 @@ impl Store {
     /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
     #[inline]
     pub(crate) fn outcome(&self) -> Result<(), Error> {
-        if self.troubled.get() {
-            self.bad_outcome()
-        } else {
-            Ok(())
-        }
+        if self.troubled.get() { self.bad_outcome() } else { Ok(()) }
     }
 
     /// A panic is under way already: what else went wrong is logged.
@@ -312,10 +298,7 @@ impl Store {
         self.troubled.set(false);
         let first = self.panic.borrow_mut().take();
         if let Some(payload) = first {
-            log::error!(
-                "another panic in a callback of the same call: {}",
-                message_of(&payload)
-            );
+            log::error!("another panic in a callback of the same call: {}", message_of(&payload));
         }
         let trip = self.trip.borrow_mut().take();
         if let Some(error) = trip {
@@ -380,26 +363,17 @@ pub(crate) fn message_of(payload: &Payload) -> &str {
     if let Some(text) = payload.downcast_ref::<&'static str>() {
         return text;
     }
-    payload
-        .downcast_ref::<String>()
-        .map_or("(a payload that is not text)", String::as_str)
+    payload.downcast_ref::<String>().map_or("(a payload that is not text)", String::as_str)
 }
 
 impl Drop for Store {
     /// The thread ends: all nodes go, user `Drop`s run with nothing borrowed; handles they hold are inert by now.
     fn drop(&mut self) {
         self.busy.set(1);
-        let nodes: Vec<NodeRef> = self
-            .graph
-            .borrow()
-            .iter()
-            .map(|(_, _, node)| node)
-            .collect();
+        let nodes: Vec<NodeRef> = self.graph.borrow().iter().map(|(_, _, node)| node).collect();
         let mut callbacks = Vec::new();
         for node in &nodes {
-            self.subs
-                .borrow_mut()
-                .remove_all(node.subs.get(), |callback| callbacks.push(callback));
+            self.subs.borrow_mut().remove_all(node.subs.get(), |callback| callbacks.push(callback));
         }
         *self.graph.borrow_mut() = Graph::new();
         let tables = self.tables.take();

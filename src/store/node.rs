@@ -48,16 +48,10 @@ pub(crate) struct Yield<V> {
 }
 
 impl<V> Yield<V> {
-    pub(crate) const NOTHING: Self = Self {
-        value: None,
-        end: None,
-    };
+    pub(crate) const NOTHING: Self = Self { value: None, end: None };
 
     pub(crate) fn map<W>(self, f: impl FnOnce(V) -> W) -> Yield<W> {
-        Yield {
-            value: self.value.map(f),
-            end: self.end,
-        }
+        Yield { value: self.value.map(f), end: self.end }
     }
 }
 
@@ -223,10 +217,7 @@ impl NodeRef {
         same: impl FnMut(&T, &T) -> bool + 'static,
         place: u32,
     ) -> Self {
-        let behaviour = Cutoff {
-            same: Box::new(same),
-            base: None,
-        };
+        let behaviour = Cutoff { same: Box::new(same), base: None };
         Self::alloc(
             value,
             behaviour,
@@ -239,13 +230,7 @@ impl NodeRef {
     /// Allocates the node of a derived cell whose seed was computed at `ran`.
     pub(crate) fn derived<K: Kernel>(value: K::Out, kernel: K, ran: u32, place: u32) -> Self {
         let behaviour = Derived { ran, kernel };
-        Self::alloc(
-            value,
-            behaviour,
-            const { &Derived::<K>::VTABLE },
-            flag::KERNEL,
-            place,
-        )
+        Self::alloc(value, behaviour, const { &Derived::<K>::VTABLE }, flag::KERNEL, place)
     }
 
     fn alloc<T, B>(
@@ -264,14 +249,8 @@ impl NodeRef {
             subs: Cell::new(crate::graph::NONE),
             rank: Cell::new(crate::graph::NONE),
         };
-        let valued = Valued {
-            head,
-            value: UnsafeCell::new(value),
-        };
-        let node = Node {
-            valued,
-            behaviour: UnsafeCell::new(ManuallyDrop::new(behaviour)),
-        };
+        let valued = Valued { head, value: UnsafeCell::new(value) };
+        let node = Node { valued, behaviour: UnsafeCell::new(ManuallyDrop::new(behaviour)) };
         let raw = Box::into_raw(Box::new(node)).cast::<Header>();
         // SAFETY: `Box::into_raw` never gives null.
         Self(unsafe { NonNull::new_unchecked(raw) })
@@ -432,11 +411,7 @@ impl<K: Kernel> Derived<K> {
     unsafe fn turn(node: NodeRef, store: &Store, quiet: bool) -> Outcome {
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
-        let turn = if quiet {
-            Turn::QUIET
-        } else {
-            Turn::after(this.ran)
-        };
+        let turn = if quiet { Turn::QUIET } else { Turn::after(this.ran) };
         this.ran = store.clock.get();
         let given = this.kernel.turn(turn);
         if node.has(flag::DEAD | flag::DISPOSED) {
@@ -490,10 +465,7 @@ struct VTables<T>(PhantomData<T>);
 
 impl<T: 'static> VTables<T> {
     const SOURCE: VTable = table::<T, ()>("cell");
-    const CUTOFF: VTable = VTable {
-        turn: Cutoff::<T>::turn,
-        ..table::<T, Cutoff<T>>("cell")
-    };
+    const CUTOFF: VTable = VTable { turn: Cutoff::<T>::turn, ..table::<T, Cutoff<T>>("cell") };
 }
 
 const fn table<T: 'static, B>(operator: &'static str) -> VTable {
@@ -585,10 +557,7 @@ pub(crate) struct CallbackRef(NonNull<dyn Callback>);
 impl CallbackBox {
     /// Boxes a callback for a node whose fan-out makes `Signal<T>`; it must be put on such a node alone.
     pub(crate) fn new<T: 'static>(callback: impl FnMut(&Signal<'_, T>) + 'static) -> Self {
-        let boxed: Box<dyn Callback> = Box::new(Typed {
-            callback,
-            _value: PhantomData,
-        });
+        let boxed: Box<dyn Callback> = Box::new(Typed { callback, _value: PhantomData });
         // SAFETY: `Box::into_raw` never gives null.
         Self(unsafe { NonNull::new_unchecked(Box::into_raw(boxed)) })
     }
@@ -645,10 +614,7 @@ impl<T: 'static> Input<T> {
     pub(crate) fn adopt(node: NodeRef) -> Self {
         debug_assert!(node.holds::<T>());
         let node = node.0.map_addr(|a| a | OWNED);
-        Self {
-            node,
-            _value: PhantomData,
-        }
+        Self { node, _value: PhantomData }
     }
 
     #[inline]
@@ -678,11 +644,7 @@ impl<T: 'static> Input<T> {
     #[inline]
     pub(crate) fn end(&self) -> Option<End> {
         let node = self.target();
-        if node.has(flag::ENDED) {
-            super::end_of(node)
-        } else {
-            None
-        }
+        if node.has(flag::ENDED) { super::end_of(node) } else { None }
     }
 }
 

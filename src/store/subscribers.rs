@@ -49,10 +49,7 @@ pub(crate) struct Subscribers {
 
 impl Subscribers {
     pub(crate) fn new() -> Self {
-        Self {
-            cursor: NONE,
-            ..Self::default()
-        }
+        Self { cursor: NONE, ..Self::default() }
     }
 
     fn at(&self, index: u32) -> &Entry {
@@ -91,10 +88,7 @@ impl Subscribers {
             since,
             place: Some(place),
         };
-        let key = SubKey {
-            index,
-            version: entry.version,
-        };
+        let key = SubKey { index, version: entry.version };
         self.at_mut(prev).next = index;
         self.at_mut(next).prev = index;
         self.live += 1;
@@ -150,10 +144,7 @@ impl Subscribers {
     pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(CallbackBox)) {
         let mut head = head;
         while head != NONE {
-            let key = SubKey {
-                index: head,
-                version: self.at(head).version,
-            };
+            let key = SubKey { index: head, version: self.at(head).version };
             let (rest, callback) = self.remove(head, key);
             head = rest;
             callback.into_iter().for_each(&mut each);
@@ -173,14 +164,8 @@ impl Subscribers {
             let entry = &self.entries[index as usize];
             self.cursor = if entry.next == head { NONE } else { entry.next };
             if entry.since < stamp {
-                let key = SubKey {
-                    index,
-                    version: entry.version,
-                };
-                return entry
-                    .callback
-                    .as_ref()
-                    .map(|callback| (key, callback.handle()));
+                let key = SubKey { index, version: entry.version };
+                return entry.callback.as_ref().map(|callback| (key, callback.handle()));
             }
         }
         None
@@ -202,27 +187,17 @@ impl Subscribers {
     /// The place where an entry subscribed.
     pub(crate) fn place(&self, key: SubKey) -> Option<&'static Location<'static>> {
         let entry = self.entries.get(key.index as usize)?;
-        if entry.version == key.version {
-            entry.place
-        } else {
-            None
-        }
+        if entry.version == key.version { entry.place } else { None }
     }
 
     /// All live entries: cell and place of subscription.
     pub(crate) fn iter(
         &self,
     ) -> impl Iterator<Item = (SubKey, CellId, &'static Location<'static>)> + '_ {
-        self.entries
-            .iter()
-            .enumerate()
-            .filter_map(|(index, entry)| {
-                let key = SubKey {
-                    index: u32::try_from(index).ok()?,
-                    version: entry.version,
-                };
-                Some((key, entry.source, entry.place?))
-            })
+        self.entries.iter().enumerate().filter_map(|(index, entry)| {
+            let key = SubKey { index: u32::try_from(index).ok()?, version: entry.version };
+            Some((key, entry.source, entry.place?))
+        })
     }
 
     /// Forgets that every entry has seen anything (when the clock starts anew).

@@ -90,11 +90,7 @@ pub(crate) struct Leftovers {
 
 impl Leftovers {
     pub(crate) fn of(owned: Vec<Owned>, hooks: Vec<Hook>) -> Self {
-        Self {
-            owned,
-            _hooks: hooks,
-            ..Self::default()
-        }
+        Self { owned, _hooks: hooks, ..Self::default() }
     }
 }
 

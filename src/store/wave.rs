@@ -30,22 +30,13 @@ impl Store {
     /// Forgets all stamps: what happened before is before all that comes.
     #[cold]
     fn reset_clock(&self) {
-        let nodes: Vec<NodeRef> = self
-            .graph
-            .borrow()
-            .iter()
-            .map(|(_, _, node)| node)
-            .collect();
+        let nodes: Vec<NodeRef> = self.graph.borrow().iter().map(|(_, _, node)| node).collect();
         nodes.iter().for_each(|node| {
             node.stamp.set(0);
             node.restart_clock();
         });
         self.subs.borrow_mut().reset_clock();
-        self.tables
-            .borrow_mut()
-            .ends
-            .values_mut()
-            .for_each(|ending| ending.stamp = 0);
+        self.tables.borrow_mut().ends.values_mut().for_each(|ending| ending.stamp = 0);
         self.clock.set(1);
     }
 

@@ -133,20 +133,13 @@ impl Store {
         if let Some(key) = self.calling.get() {
             let subs = self.subs.borrow();
             let on = subs.source(key).unwrap_or_default();
-            return Origin {
-                on,
-                place: subs.place(key),
-            };
+            return Origin { on, place: subs.place(key) };
         }
         match self.current.get() {
-            Some(node) if !node.has(flag::DEAD) => Origin {
-                on: self.id_of(node),
-                place: Some(self.place(node.place)),
-            },
-            _ => Origin {
-                on: Default::default(),
-                place: None,
-            },
+            Some(node) if !node.has(flag::DEAD) => {
+                Origin { on: self.id_of(node), place: Some(self.place(node.place)) }
+            }
+            _ => Origin { on: Default::default(), place: None },
         }
     }
 
@@ -183,9 +176,7 @@ impl Store {
             tables.inboxes.insert(id, Box::new(Inbox::<T>::new()));
         }
         let inbox: &mut dyn std::any::Any = &mut *tables.inboxes[id];
-        f(inbox
-            .downcast_mut()
-            .expect("an inbox has the type of its cell"))
+        f(inbox.downcast_mut().expect("an inbox has the type of its cell"))
     }
 
     /// Applies a write inside an open wave; an event waits for its round (P12).
@@ -206,9 +197,7 @@ impl Store {
             self.last_round.set(self.last_round.get() + 1);
         }
         tables.rounds.insert(id, self.last_round.get());
-        self.queue
-            .borrow_mut()
-            .push_event(id, self.last_round.get());
+        self.queue.borrow_mut().push_event(id, self.last_round.get());
         self.eventful.set(true);
     }
 
@@ -461,10 +450,8 @@ impl Store {
         let mut dropped = self.queue.borrow_mut().take_waiting();
         dropped.push_front(next);
         let trail = self.queue.borrow_mut().take_trail();
-        let feedback = trail
-            .into_iter()
-            .map(|(origin, wrote)| self.feedback(origin, wrote))
-            .collect();
+        let feedback =
+            trail.into_iter().map(|(origin, wrote)| self.feedback(origin, wrote)).collect();
         for waiting in dropped {
             let Some(node) = self.find(waiting.cell) else {
                 continue;
@@ -478,20 +465,13 @@ impl Store {
             self.guarded(|| drop(inbox));
         }
         self.troubled.set(true);
-        *self.trip.borrow_mut() = Some(Error::NoConvergence {
-            generation: next.generation,
-            waiting,
-            feedback,
-        });
+        *self.trip.borrow_mut() =
+            Some(Error::NoConvergence { generation: next.generation, waiting, feedback });
     }
 
     fn feedback(&self, origin: Origin, wrote: crate::graph::CellId) -> Feedback {
         let on = self.info(origin.on);
-        Feedback {
-            on,
-            callback: origin.place,
-            wrote: self.info(wrote),
-        }
+        Feedback { on, callback: origin.place, wrote: self.info(wrote) }
     }
 
     /// Drops an event when its round is over.

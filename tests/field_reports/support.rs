@@ -113,9 +113,9 @@ pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Option<String> {
     let payload = catch_unwind(AssertUnwindSafe(f)).err()?;
     let text = match payload.downcast_ref::<&'static str>() {
         Some(text) => (*text).to_owned(),
-        None => payload
-            .downcast_ref::<String>()
-            .map_or_else(|| "(not text)".to_owned(), Clone::clone),
+        None => {
+            payload.downcast_ref::<String>().map_or_else(|| "(not text)".to_owned(), Clone::clone)
+        }
     };
     Some(text)
 }
