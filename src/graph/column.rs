@@ -177,7 +177,11 @@ impl<T> Index<usize> for Column<T> {
 
     #[inline]
     fn index(&self, index: usize) -> &T {
-        self.expect_index(index);
+        debug_assert!(
+            index < self.len,
+            "index {index} is out of bounds of a column of {}",
+            self.len
+        );
         &self.chunks[index >> SHIFT][index % CHUNK]
     }
 }
@@ -185,7 +189,11 @@ impl<T> Index<usize> for Column<T> {
 impl<T> IndexMut<usize> for Column<T> {
     #[inline]
     fn index_mut(&mut self, index: usize) -> &mut T {
-        self.expect_index(index);
+        debug_assert!(
+            index < self.len,
+            "index {index} is out of bounds of a column of {}",
+            self.len
+        );
         &mut self.chunks[index >> SHIFT][index % CHUNK]
     }
 }

@@ -34,6 +34,12 @@ pub(crate) struct Lane {
     index: usize,
     /// The word.
     word: u64,
+    /// The rank that was taken last.
+    last: Rank,
+    /// Its first dependent, as in its row.
+    first: Rank,
+    /// The list of its further dependents.
+    more: u32,
 }
 
 impl<P: Copy> Graph<P> {
@@ -41,7 +47,7 @@ impl<P: Copy> Graph<P> {
     #[inline]
     pub(crate) fn lane(&mut self) -> Lane {
         self.disturb();
-        Lane { index: NO_WORD, word: 0 }
+        Lane { index: NO_WORD, word: 0, last: NONE, first: NONE, more: NONE }
     }
 
     /// Takes the lowest dirty rank; `None` if nothing is dirty.
@@ -55,7 +61,9 @@ impl<P: Copy> Graph<P> {
             let rank = lowest_in(lane.index, word);
             lane.word = word.get() & (word.get() - 1);
             self.dirty.set_word(lane.index, lane.word);
-            if let Some(payload) = self.hot(rank).payload {
+            let record = self.hot(rank);
+            if let Some(payload) = record.payload {
+                (lane.last, lane.first, lane.more) = (rank, record.first, record.more);
                 return Some((rank, payload));
             }
         }
@@ -69,10 +77,14 @@ impl<P: Copy> Graph<P> {
     /// the bit from `rank`: once it is predicted, the next step does not wait for `first`.
     #[inline]
     pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
-        let &Record { first, more, .. } = self.hot(rank);
-        if first.wrapping_sub(rank) == 1 && word_of(first) == self.open {
+        // The edges of the last rank were read with it. If any edge or rank changed since, the lane is disturbed.
+        if lane.index != self.open || rank != lane.last {
+            return self.mark_dependents_outside(rank);
+        }
+        let (first, more) = (lane.first, lane.more);
+        if first.wrapping_sub(rank) == 1 && word_of(first) == lane.index {
             self.mark_in_lane(rank.wrapping_add(1), lane);
-        } else if word_of(first) == self.open {
+        } else if word_of(first) == lane.index {
             self.mark_in_lane(first, lane);
         } else if first != NONE {
             self.dirty.mark(first);
@@ -125,28 +137,42 @@ impl<P: Copy> Graph<P> {
         !self.dirty.is_empty()
     }
 
-    /// Notes that a node has something to deliver. Does nothing if `rank` is vacant.
+    /// Notes that a node has something to deliver.
     #[inline]
     pub(crate) fn mark_deliver(&mut self, rank: Rank) {
-        if self.is_occupied(rank) {
-            self.deliver.mark(rank);
-        }
+        debug_assert!(self.is_occupied(rank), "no node at rank {rank}");
+        self.deliver.mark(rank);
+        self.deliver_at = self.deliver_at.min(word_of(rank));
     }
 
     /// Takes such a note back, and tells whether there was one.
+    #[cfg(test)]
     pub(crate) fn clear_deliver(&mut self, rank: Rank) -> bool {
         self.deliver.clear(rank)
     }
 
     /// Takes the lowest rank that has something to deliver.
+    #[inline]
     pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
         loop {
-            let rank = self.deliver.lowest()?;
-            self.deliver.clear(rank);
-            if let Some(payload) = self.records[rank as usize].payload {
+            let Some(word) = NonZeroU64::new(self.deliver.word(self.deliver_at)) else {
+                self.refill_deliver()?;
+                continue;
+            };
+            let rank = lowest_in(self.deliver_at, word);
+            self.deliver.set_word(self.deliver_at, word.get() & (word.get() - 1));
+            if let Some(payload) = self.hot(rank).payload {
                 return Some((rank, payload));
             }
         }
+    }
+
+    /// Goes on to the first word with something to deliver.
+    #[inline(never)]
+    fn refill_deliver(&mut self) -> Option<()> {
+        self.deliver.settle_word(self.deliver_at);
+        self.deliver_at = self.deliver.first_word().map_or(NO_WORD, |word| word.0);
+        (self.deliver_at != NO_WORD).then_some(())
     }
 
     /// Marks a rank of the word that the lane holds.

@@ -171,6 +171,7 @@ impl<P: Copy> Graph<P> {
         self.push_entry(src, Side::of(kind), Entry::new(dst, input, kind));
         self.push_entry(dst, Side::Ins, Entry::new(src, out, kind));
         self.edges += 1;
+        self.disturb();
     }
 
     /// Removes the edge at `position` of the in-edges of `dst`.
@@ -179,6 +180,7 @@ impl<P: Copy> Graph<P> {
         self.swap_remove(dst, Side::Ins, position);
         self.swap_remove(input.rank, Side::of(input.kind()), input.position());
         self.edges -= 1;
+        self.disturb();
     }
 
     /// The position of an edge among the in-edges of `dst`.

@@ -155,6 +155,8 @@ pub(crate) struct Graph<P: Copy> {
     /// The word of `dirty` that the lane in use holds; [`NO_WORD`] if there is none, or if
     /// `dirty` was changed other than through the lane since the lane last read it.
     open: usize,
+    /// The word of `deliver` that is being taken, or a lower one; all words below are zero.
+    deliver_at: usize,
     /// Whether no rank may be given out again for now.
     held: bool,
     /// The number of vacant ranks.
@@ -185,6 +187,7 @@ impl<P: Copy> Graph<P> {
             dirty: Frontier::default(),
             deliver: Frontier::default(),
             open: NO_WORD,
+            deliver_at: NO_WORD,
             held: false,
             vacant: 0,
             edges: 0,

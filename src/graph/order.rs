@@ -166,7 +166,7 @@ impl<P: Copy> Graph<P> {
             self.dirty.mark(rank);
         }
         if row.deliver {
-            self.deliver.mark(rank);
+            self.mark_deliver(rank);
         }
     }
 

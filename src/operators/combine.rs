@@ -7,20 +7,24 @@ use crate::error::Error;
 use crate::pipeline::derive;
 use crate::pipeline::input_of;
 use crate::store::expect;
-use crate::store::node::{End, Input, Kernel, Turn, Upstream, Yield};
+use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream, Yield};
 
-/// The end of a node that goes on as long as one of its inputs does: an error of any input at once, `Complete` when all
-/// have completed.
-fn end_when_all(ends: impl Iterator<Item = Option<End>>) -> Option<End> {
-    let mut open = false;
-    for end in ends {
-        match end {
-            Some(End::Error(error)) => return Some(End::Error(error)),
-            Some(End::Complete) => (),
-            None => open = true,
+/// Whether a node is over that goes on as long as one of its inputs does: an error of any input ends it at once,
+/// otherwise all must have completed.
+fn over_when_all<'a, T: 'static>(inputs: impl Iterator<Item = &'a Input<T>>) -> Over {
+    let mut all = true;
+    for input in inputs {
+        if input.failed() {
+            return Over::Upstream;
         }
+        all &= input.ended();
     }
-    (!open).then_some(End::Complete)
+    Over::upstream_if(all)
+}
+
+/// How such a node ended: the first error, else well.
+fn end_when_all(mut ends: impl Iterator<Item = Option<End>>) -> End {
+    ends.find(|end| matches!(end, Some(End::Error(_)))).flatten().unwrap_or(End::Complete)
 }
 
 struct Join<A: 'static, B: 'static> {
@@ -35,7 +39,13 @@ impl<A: Clone + 'static, B: Clone + 'static> Kernel for Join<A, B> {
     fn turn(&mut self, turn: Turn) -> Yield<(A, B)> {
         let news = self.left.fresh(turn) || self.right.fresh(turn);
         let value = news.then(|| (self.left.with(A::clone), self.right.with(B::clone)));
-        Yield { value, end: end_when_all([self.left.end(), self.right.end()].into_iter()) }
+        let over =
+            self.left.failed() || self.right.failed() || (self.left.ended() && self.right.ended());
+        Yield { value, over: Over::upstream_if(over) }
+    }
+
+    fn end(&self) -> End {
+        end_when_all([self.left.end(), self.right.end()].into_iter())
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -81,7 +91,11 @@ impl<T: Clone + 'static> Kernel for JoinVec<T> {
     fn turn(&mut self, turn: Turn) -> Yield<Vec<T>> {
         let news = turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn));
         let value = news.then(|| self.inputs.iter().map(|input| input.with(T::clone)).collect());
-        Yield { value, end: end_when_all(self.inputs.iter().map(Input::end)) }
+        Yield { value, over: over_when_all(self.inputs.iter()) }
+    }
+
+    fn end(&self) -> End {
+        end_when_all(self.inputs.iter().map(Input::end))
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {

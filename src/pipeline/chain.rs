@@ -4,7 +4,7 @@ use crate::cell::Strong;
 use crate::error::Error;
 use crate::operators::{Gate, Stage, Verdict};
 use crate::pipeline::seed::{Definite, Empty, Seedness};
-use crate::store::node::{End, Event, Input, Turn, Upstream, Yield};
+use crate::store::node::{End, Event, Input, Over, Turn, Upstream, Yield};
 use crate::store::{expect, with_store};
 
 /// A chain of stages that ends in a root. Sealed: its methods speak of types that are not public.
@@ -20,6 +20,9 @@ pub trait Chain: Sized + 'static {
 
     /// Runs one turn and lends the value that comes out, if any.
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&Self::Out) -> R) -> Yield<R>;
+
+    /// How the roots ended, after a turn that was over for that.
+    fn end(&self) -> End;
 
     /// Visits the inputs of the roots.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
@@ -88,8 +91,11 @@ impl<T: 'static> Chain for Root<T> {
 
     #[inline]
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
-        let value = if self.input.fresh(turn) { Some(self.input.with(with)) } else { None };
-        Yield { value, end: self.input.end() }
+        self.input.lend(turn, with)
+    }
+
+    fn end(&self) -> End {
+        self.input.end().unwrap_or(End::Complete)
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -119,10 +125,14 @@ impl<T: 'static> Chain for SourceRoot<T> {
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
         // An event in flight is not replayed to a chain that is being built.
         if turn.is_seed() {
-            return Yield { value: None, end: self.0.input.end() };
+            return Yield { value: None, over: Over::upstream_if(self.0.input.ended()) };
         }
         let given = self.0.lend(turn, |event| event.0.as_ref().map(with));
-        Yield { value: given.value.flatten(), end: given.end }
+        Yield { value: given.value.flatten(), over: given.over }
+    }
+
+    fn end(&self) -> End {
+        self.0.end()
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -156,6 +166,10 @@ impl<C: Chain, N: Stage<C::Out>> Chain for Then<C, N> {
         self.take(turn).map(|value| with(&value))
     }
 
+    fn end(&self) -> End {
+        self.prev.end()
+    }
+
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
         self.prev.inputs(visit);
     }
@@ -176,11 +190,21 @@ impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
     fn take(&mut self, turn: Turn) -> Yield<N::Out> {
         let stage = &mut self.stage;
         let given = self.prev.lend(turn, |value| stage.step(value, turn.is_seed()));
-        let mut value = given.value.flatten();
-        if let Some(end) = &given.end {
-            value = self.stage.finish(matches!(end, End::Complete)).or(value);
+        let value = given.value.flatten();
+        if given.over == Over::No {
+            Yield { value, over: Over::No }
+        } else {
+            self.take_last(value, given.over)
         }
-        Yield { value, end: given.end }
+    }
+}
+
+impl<C: Chain, N: Stage<C::Out>> Then<C, N> {
+    /// The last turn: what the stage still has comes before the end.
+    #[cold]
+    fn take_last(&mut self, value: Option<N::Out>, over: Over) -> Yield<N::Out> {
+        let completed = over == Over::Closed || matches!(self.prev.end(), End::Complete);
+        Yield { value: self.stage.finish(completed).or(value), over }
     }
 }
 
@@ -192,18 +216,14 @@ pub struct Through<C, G> {
     pub(crate) gate: G,
 }
 
-impl<C, G> Through<C, G> {
-    /// The end after a turn: the gate's own comes first.
-    fn end_of<T>(gate: &mut G, closed: bool, end: Option<End>) -> Option<End>
-    where
-        G: Gate<T>,
-    {
-        let end = if closed { Some(End::Complete) } else { end };
-        if end.is_some() {
-            gate.finish();
-        }
-        end
+/// Whether a turn was the last one: the gate's own word comes first.
+#[inline]
+fn over_at<T, G: Gate<T>>(gate: &mut G, closed: bool, over: Over) -> Over {
+    let over = if closed { Over::Closed } else { over };
+    if over != Over::No {
+        gate.finish();
     }
+    over
 }
 
 #[allow(private_interfaces)]
@@ -220,8 +240,12 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
             verdict = gate.admit(value, turn.is_seed());
             verdict.passes.then(|| with(value))
         });
-        let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
-        Yield { value: given.value.flatten(), end }
+        let over = over_at(&mut self.gate, verdict.closes, given.over);
+        Yield { value: given.value.flatten(), over }
+    }
+
+    fn end(&self) -> End {
+        self.prev.end()
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
@@ -247,7 +271,7 @@ impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
             .value
             .as_ref()
             .map_or(Verdict::DROP, |value| self.gate.admit(value, turn.is_seed()));
-        let end = Self::end_of(&mut self.gate, verdict.closes, given.end);
-        Yield { value: given.value.filter(|_| verdict.passes), end }
+        let over = over_at(&mut self.gate, verdict.closes, given.over);
+        Yield { value: given.value.filter(|_| verdict.passes), over }
     }
 }

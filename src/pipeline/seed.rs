@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::chain::Give;
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::Error;
-use crate::store::node::{End, Kernel, Turn, Upstream, Yield};
+use crate::store::node::{End, Kernel, Over, Turn, Upstream, Yield};
 use crate::store::with_store;
 
 mod sealed {
@@ -77,6 +77,10 @@ impl<C: Give> Kernel for Whole<C> {
         self.0.take(turn)
     }
 
+    fn end(&self) -> End {
+        self.0.end()
+    }
+
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
         self.0.inputs(visit);
     }
@@ -94,10 +98,14 @@ impl<C: Give> Kernel for Optional<C> {
             return self.0.take(turn).map(Some);
         }
         if self.0.spent() {
-            return Yield { value: Some(None), end: Some(End::Complete) };
+            return Yield { value: Some(None), over: Over::Closed };
         }
         let given = self.0.take(turn);
-        Yield { value: Some(given.value), end: given.end }
+        Yield { value: Some(given.value), over: given.over }
+    }
+
+    fn end(&self) -> End {
+        self.0.end()
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {

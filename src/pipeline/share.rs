@@ -9,7 +9,7 @@ use super::chain::{Chain, Give, input_of};
 use super::seed::{Definite, derive};
 use crate::cell::{Cell, CellImmutable, WeakCell};
 use crate::error::Error;
-use crate::store::node::{Input, Kernel, NodeRef, Turn, Upstream, Yield};
+use crate::store::node::{End, Input, Kernel, NodeRef, Turn, Upstream, Yield};
 use crate::store::{expect, with_store};
 
 struct Shared<C: Chain> {
@@ -120,6 +120,10 @@ impl<C: Give> Kernel for SharedKernel<C> {
         self.0.with_chain(|chain| chain.take(turn)).unwrap_or(Yield::NOTHING)
     }
 
+    fn end(&self) -> End {
+        self.0.with_chain(|chain| chain.end()).unwrap_or(End::Complete)
+    }
+
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
         self.0.with_chain(|chain| chain.inputs(&mut |input| visit(&mut Kept(input))));
     }
@@ -159,11 +163,11 @@ impl<C: Give> Chain for SharedRoot<C> {
     const OPERATOR: &'static str = "share";
 
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
-        let Some(input) = &self.input else {
-            return Yield::NOTHING;
-        };
-        let value = input.fresh(turn).then(|| input.with(with));
-        Yield { value, end: input.end() }
+        self.input.as_ref().map_or(Yield::NOTHING, |input| input.lend(turn, with))
+    }
+
+    fn end(&self) -> End {
+        self.input.as_ref().and_then(Input::end).unwrap_or(End::Complete)
     }
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {

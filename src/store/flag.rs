@@ -30,6 +30,8 @@ pub(crate) const GIVEN_UUID: u32 = 1 << 12;
 pub(crate) const SEEN_UUID: u32 = 1 << 13;
 /// It has had a subscriber or dependent (the first-subscriber hook has fired).
 pub(crate) const OBSERVED: u32 = 1 << 14;
+/// It ended with an error.
+pub(crate) const FAILED: u32 = 1 << 15;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID;

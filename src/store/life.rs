@@ -8,7 +8,7 @@ use std::panic::Location;
 
 use uuid::Uuid;
 
-use super::node::{CallbackBox, End, Kernel, NodeRef, Turn};
+use super::node::{CallbackBox, End, Kernel, NodeRef, Over, Turn, end_of_kernel};
 use super::queue::{Origin, Waiting};
 use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
@@ -114,19 +114,20 @@ impl Store {
             unreachable!("a definite pipeline gives a value at construction")
         };
         let mut upstream = self.upstream.take();
-        if seed.end.is_none() {
+        if seed.over == Over::No {
             kernel.inputs(&mut |input| {
                 upstream.push(input.node());
                 input.linked();
             });
         }
+        let end = (seed.over != Over::No).then(|| end_of_kernel(&kernel, seed.over));
         let place = self.intern(place);
         let node = NodeRef::derived(value, kernel, self.clock.get(), place);
         self.tick();
         let id = self.admit(node);
         self.link_all(&mut upstream, node);
         *self.upstream.borrow_mut() = upstream;
-        if let Some(end) = seed.end {
+        if let Some(end) = end {
             self.record_end(node, id, end);
             self.entomb(Remains::Behaviour(node));
         }
@@ -339,6 +340,9 @@ impl Store {
 
     pub(crate) fn record_end(&self, node: NodeRef, id: CellId, end: End) {
         node.raise(flag::ENDED);
+        if matches!(end, End::Error(_)) {
+            node.raise(flag::FAILED);
+        }
         let ending = Ending { end, stamp: self.clock.get() };
         self.tables.borrow_mut().ends.insert(id, ending);
     }

@@ -40,18 +40,36 @@ pub(crate) enum End {
     Error(CellError),
 }
 
+/// Whether a turn was the last one, and why.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Over {
+    No,
+    /// A stage closed: the cell completes.
+    Closed,
+    /// The inputs ended; how, [`Kernel::end`] tells.
+    Upstream,
+}
+
+impl Over {
+    #[inline]
+    pub(crate) fn upstream_if(ended: bool) -> Self {
+        if ended { Self::Upstream } else { Self::No }
+    }
+}
+
 /// What one turn of a kernel or stage gave: a value, an end, both (value first) or neither.
 #[derive(Debug)]
 pub(crate) struct Yield<V> {
     pub(crate) value: Option<V>,
-    pub(crate) end: Option<End>,
+    pub(crate) over: Over,
 }
 
 impl<V> Yield<V> {
-    pub(crate) const NOTHING: Self = Self { value: None, end: None };
+    pub(crate) const NOTHING: Self = Self { value: None, over: Over::No };
 
+    #[inline]
     pub(crate) fn map<W>(self, f: impl FnOnce(V) -> W) -> Yield<W> {
-        Yield { value: self.value.map(f), end: self.end }
+        Yield { value: self.value.map(f), over: self.over }
     }
 }
 
@@ -64,9 +82,6 @@ pub(crate) struct Turn {
 impl Turn {
     /// The turn at construction: everything is news.
     pub(crate) const SEED: Self = Self { since: 0 };
-    /// A turn that takes no values, only ends (after a panic).
-    pub(crate) const QUIET: Self = Self { since: u32::MAX };
-
     /// A turn that sees what changed after `stamp`.
     pub(crate) fn after(stamp: u32) -> Self {
         Self { since: stamp + 1 }
@@ -102,6 +117,8 @@ pub(crate) trait Kernel: 'static {
     const OPERATOR: &'static str;
     /// Computes once, from what is news.
     fn turn(&mut self, turn: Turn) -> Yield<Self::Out>;
+    /// How its inputs ended, after a turn that was over for that.
+    fn end(&self) -> End;
     /// Visits each input once.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
 }
@@ -146,11 +163,11 @@ struct Node<T, B> {
 /// The operations of a node whose types are erased.
 #[derive(Debug)]
 pub(crate) struct VTable {
-    turn: unsafe fn(NodeRef, &Store, quiet: bool) -> Outcome,
+    turn: unsafe fn(NodeRef, &Store) -> Outcome,
     fanout: unsafe fn(NodeRef, &Store),
     apply: unsafe fn(NodeRef, &Store),
     clear: unsafe fn(NodeRef),
-    restart_clock: unsafe fn(NodeRef),
+    set_ran: unsafe fn(NodeRef, u32),
     drop_behaviour: unsafe fn(NodeRef),
     free: unsafe fn(NodeRef),
     value_type: fn() -> TypeId,
@@ -320,13 +337,13 @@ impl NodeRef {
     #[inline]
     pub(crate) fn turn(self, store: &Store) -> Outcome {
         // SAFETY: N1; the vtable was made for this node's types.
-        unsafe { (self.vtable.turn)(self, store, false) }
+        unsafe { (self.vtable.turn)(self, store) }
     }
 
     /// Runs a turn that takes no values, only ends.
     pub(crate) fn quiet_turn(self, store: &Store) -> Outcome {
-        // SAFETY: as in `turn`.
-        unsafe { (self.vtable.turn)(self, store, true) }
+        self.set_ran(u32::MAX - 1);
+        self.turn(store)
     }
 
     /// Calls the subscribers with what this round brought.
@@ -347,11 +364,11 @@ impl NodeRef {
         unsafe { (self.vtable.clear)(self) }
     }
 
-    /// Forgets when it last ran (the store's clock starts anew).
-    pub(crate) fn restart_clock(self) {
+    /// Sets when it last ran, by the store's clock: what is not later is no news to the next turn.
+    pub(crate) fn set_ran(self, ran: u32) {
         if self.has(flag::KERNEL) {
-            // SAFETY: as in `turn`; the behaviour is there and, at the begin of a wave, not running.
-            unsafe { (self.vtable.restart_clock)(self) }
+            // SAFETY: as in `turn`; the behaviour is there and not running.
+            unsafe { (self.vtable.set_ran)(self, ran) }
         }
     }
 
@@ -392,26 +409,23 @@ struct Derived<K> {
 }
 
 impl<K: Kernel> Derived<K> {
-    const VTABLE: VTable = VTable {
-        turn: Self::turn,
-        restart_clock: Self::restart_clock,
-        ..table::<K::Out, Self>(K::OPERATOR)
-    };
+    const VTABLE: VTable =
+        VTable { turn: Self::turn, set_ran: Self::set_ran, ..table::<K::Out, Self>(K::OPERATOR) };
 
     /// # Safety
     /// As for `turn`.
-    unsafe fn restart_clock(node: NodeRef) {
+    unsafe fn set_ran(node: NodeRef, ran: u32) {
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
-        this.ran = 0;
+        this.ran = ran;
     }
 
     /// # Safety
     /// The node's value is a `K::Out`, its behaviour a `Derived<K>` that is still there and not running.
-    unsafe fn turn(node: NodeRef, store: &Store, quiet: bool) -> Outcome {
+    unsafe fn turn(node: NodeRef, store: &Store) -> Outcome {
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
-        let turn = if quiet { Turn::QUIET } else { Turn::after(this.ran) };
+        let turn = Turn::after(this.ran);
         this.ran = store.clock.get();
         let given = this.kernel.turn(turn);
         if node.has(flag::DEAD | flag::DISPOSED) {
@@ -424,14 +438,18 @@ impl<K: Kernel> Derived<K> {
             }
             None => Outcome::NOTHING,
         };
-        match given.end {
-            None => outcome,
-            Some(end) => {
-                store.ended_in_turn(node, end);
-                outcome.with_end()
-            }
+        if given.over == Over::No {
+            return outcome;
         }
+        store.ended_in_turn(node, end_of_kernel(&this.kernel, given.over));
+        outcome.with_end()
     }
+}
+
+/// How a kernel ended, after a turn that was over.
+#[cold]
+pub(crate) fn end_of_kernel<K: Kernel>(kernel: &K, over: Over) -> End {
+    if over == Over::Upstream { kernel.end() } else { End::Complete }
 }
 
 struct Cutoff<T> {
@@ -443,7 +461,7 @@ struct Cutoff<T> {
 impl<T: 'static> Cutoff<T> {
     /// # Safety
     /// The node's value is a `T`, its behaviour a `Cutoff<T>` that is not running.
-    unsafe fn turn(node: NodeRef, store: &Store, _quiet: bool) -> Outcome {
+    unsafe fn turn(node: NodeRef, store: &Store) -> Outcome {
         // SAFETY: N4, and the caller's promise. The base is taken out first, so that `same` may write this very cell
         // in vain (its write is queued).
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<T, Self>() };
@@ -474,7 +492,7 @@ const fn table<T: 'static, B>(operator: &'static str) -> VTable {
         fanout: fanout::<T>,
         apply: apply::<T>,
         clear: nothing,
-        restart_clock: nothing,
+        set_ran: no_ran,
         drop_behaviour: drop_behaviour::<T, B>,
         free: free::<T, B>,
         value_type: TypeId::of::<T>,
@@ -485,11 +503,13 @@ const fn table<T: 'static, B>(operator: &'static str) -> VTable {
 }
 
 /// A source without cut-off has nothing to compute.
-unsafe fn no_turn(_: NodeRef, _: &Store, _: bool) -> Outcome {
+unsafe fn no_turn(_: NodeRef, _: &Store) -> Outcome {
     Outcome::NOTHING
 }
 
 unsafe fn nothing(_: NodeRef) {}
+
+unsafe fn no_ran(_: NodeRef, _: u32) {}
 
 /// # Safety
 /// The node's value is a `T`.
@@ -628,6 +648,14 @@ impl<T: 'static> Input<T> {
         self.node.addr().get() & OWNED != 0
     }
 
+    /// Lends its value if it changed since the turn before, and tells whether it has ended.
+    #[inline]
+    pub(crate) fn lend<R>(&self, turn: Turn, f: impl FnOnce(&T) -> R) -> Yield<R> {
+        let node = self.target();
+        let value = if node.stamp.get() >= turn.since { Some(node.with(f)) } else { None };
+        Yield { value, over: Over::upstream_if(node.has(flag::ENDED)) }
+    }
+
     /// Whether it changed since the turn before.
     #[inline]
     pub(crate) fn fresh(&self, turn: Turn) -> bool {
@@ -640,11 +668,20 @@ impl<T: 'static> Input<T> {
         self.target().with(f)
     }
 
-    /// How it ended, if it has.
+    /// Whether it has ended.
     #[inline]
+    pub(crate) fn ended(&self) -> bool {
+        self.target().has(flag::ENDED)
+    }
+
+    /// Whether it has ended with an error.
+    pub(crate) fn failed(&self) -> bool {
+        self.target().has(flag::FAILED)
+    }
+
+    /// How it ended, if it has.
     pub(crate) fn end(&self) -> Option<End> {
-        let node = self.target();
-        if node.has(flag::ENDED) { super::end_of(node) } else { None }
+        super::end_of(self.target())
     }
 }
 

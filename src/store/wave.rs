@@ -33,7 +33,7 @@ impl Store {
         let nodes: Vec<NodeRef> = self.graph.borrow().iter().map(|(_, _, node)| node).collect();
         nodes.iter().for_each(|node| {
             node.stamp.set(0);
-            node.restart_clock();
+            node.set_ran(0);
         });
         self.subs.borrow_mut().reset_clock();
         self.tables.borrow_mut().ends.values_mut().for_each(|ending| ending.stamp = 0);

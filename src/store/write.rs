@@ -258,7 +258,7 @@ impl Store {
         node.raise(flag::LENT);
         self.lent.borrow_mut().push((node, place));
         let outcome = catch_unwind(AssertUnwindSafe(|| node.with_mut(change)));
-        self.lent.borrow_mut().retain(|lent| lent.0 != node);
+        self.lent.borrow_mut().pop();
         node.lower(flag::LENT);
         if node.has(flag::CUTOFF) {
             drop(node.take_base::<T>());
@@ -306,12 +306,7 @@ impl Store {
         }
         let batched_event = self.batch.get() != 0 && node.has(flag::EVENT);
         if self.busy.get() != 0 || node.has(flag::CUTOFF) || batched_event {
-            let value = {
-                let _busy = self.enter();
-                let mut value = self.last_queued::<T>(node);
-                change(&mut value);
-                value
-            };
+            let value = self.update_clone(node, place, change);
             return self.write(node, Write::Set(value));
         }
         if self.batch.get() != 0 {
@@ -325,6 +320,27 @@ impl Store {
             let changed = self.change_in_place(node, place, change);
             changed.unwrap_or_else(|payload| self.caught(payload));
         })
+    }
+
+    /// Runs `change` on a clone of the last queued value. The cell counts as lent meanwhile, as it does in place.
+    fn update_clone<T: Clone + 'static>(
+        &self,
+        node: NodeRef,
+        place: &'static Location<'static>,
+        change: impl FnOnce(&mut T),
+    ) -> T {
+        struct Lent<'a>(&'a Store);
+        impl Drop for Lent<'_> {
+            fn drop(&mut self) {
+                self.0.lent.borrow_mut().pop();
+            }
+        }
+        let _busy = self.enter();
+        let mut value = self.last_queued::<T>(node);
+        self.lent.borrow_mut().push((node, place));
+        let _lent = Lent(self);
+        change(&mut value);
+        value
     }
 
     /// A clone of the value that the cell will have once all that waits for it is applied.

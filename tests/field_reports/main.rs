@@ -2,4 +2,11 @@
 //!
 //! Notation in the comments: what went wrong in the wild; the test shows that it does not happen here.
 
+mod dy;
+mod gl;
+mod pa;
+mod pa_wide;
+mod re;
+mod sd;
+mod sn;
 mod support;

@@ -99,7 +99,10 @@ impl Count {
     }
 
     /// The same closure, counted.
-    pub(crate) fn of<A: ?Sized, B>(&self, mut f: impl FnMut(&A) -> B) -> impl FnMut(&A) -> B {
+    pub(crate) fn of<A: ?Sized, B, F: FnMut(&A) -> B>(
+        &self,
+        mut f: F,
+    ) -> impl FnMut(&A) -> B + use<A, B, F> {
         let count = self.clone();
         move |a| {
             count.up();
