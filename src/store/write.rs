@@ -304,22 +304,31 @@ impl Store {
         if node.has(flag::ENDED) {
             return Ok(());
         }
-        let batched_event = self.batch.get() != 0 && node.has(flag::EVENT);
-        if self.busy.get() != 0 || node.has(flag::CUTOFF) || batched_event {
+        if self.busy.get() != 0 {
             let value = self.update_clone(node, place, change);
             return self.write(node, Write::Set(value));
         }
-        if self.batch.get() != 0 {
+        let batched = self.batch.get() != 0;
+        let on_clone = node.has(flag::CUTOFF) || (batched && node.has(flag::EVENT));
+        let apply = || -> Result<(), Payload> {
+            if !on_clone {
+                return self.change_in_place(node, place, change);
+            }
+            let value = self.update_clone(node, place, change);
+            if batched {
+                self.apply(node, Write::Set(value));
+            } else {
+                self.apply_event(node, Write::Set(value));
+            }
+            Ok(())
+        };
+        if batched {
             let _busy = self.enter();
             // The closure is the caller's own: its panic goes straight on, out of the batch's body.
-            self.change_in_place(node, place, change)
-                .unwrap_or_else(|payload| resume_unwind(payload));
+            apply().unwrap_or_else(|payload| resume_unwind(payload));
             return Ok(());
         }
-        self.wave_of(|| {
-            let changed = self.change_in_place(node, place, change);
-            changed.unwrap_or_else(|payload| self.caught(payload));
-        })
+        self.wave_of(|| apply().unwrap_or_else(|payload| self.caught(payload)))
     }
 
     /// Runs `change` on a clone of the last queued value. The cell counts as lent meanwhile, as it does in place.
