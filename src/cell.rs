@@ -359,12 +359,13 @@ impl<T: 'static, M> Cell<T, M> {
             let node = self.node(store)?;
             store.check_lent(node, place)?;
             store.settle_for(node);
-            let _busy = store.enter();
+            let busy = store.enter();
             if with_current {
                 node.with(|value| f(&Signal::Value(value)));
                 first_end(store, node, &mut f);
             }
             let guard = store.link_subscriber(node, place, CallbackBox::new(f));
+            busy.leave()?;
             Ok(guard)
         })?
     }

@@ -108,7 +108,7 @@ impl Store {
         if let Some(error) = lent {
             return Err(error);
         }
-        let _busy = self.enter();
+        let busy = self.enter();
         let seed = kernel.turn(Turn::SEED);
         let Some(value) = seed.value else {
             unreachable!("a definite pipeline gives a value at construction")
@@ -131,6 +131,9 @@ impl Store {
             self.record_end(node, id, end);
             self.entomb(Remains::Behaviour(node));
         }
+        let born = Born(self, node);
+        busy.leave()?;
+        std::mem::forget(born);
         Ok(id)
     }
 
@@ -489,6 +492,15 @@ impl Store {
                 });
             }
         }
+    }
+}
+
+/// A new cell whose reference nobody has taken yet.
+struct Born<'a>(&'a Store, NodeRef);
+
+impl Drop for Born<'_> {
+    fn drop(&mut self) {
+        self.0.release(self.1);
     }
 }
 

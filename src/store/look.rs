@@ -85,7 +85,9 @@ impl Store {
         let node = self.usable(id)?;
         self.check_lent(node, place)?;
         self.settle_for(node);
-        let _busy = self.enter();
-        Ok(node.with(f))
+        let busy = self.enter();
+        let given = node.with(f);
+        busy.leave()?;
+        Ok(given)
     }
 }

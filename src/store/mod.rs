@@ -169,6 +169,18 @@ fn next_number() -> u64 {
 /// User code is on the stack while this lives; the last one to go settles what waits.
 pub(crate) struct Busy<'a>(&'a Store);
 
+impl Busy<'_> {
+    /// Ends the callback with the error that what waited has run into. What the caller has made and not handed out yet
+    /// must be held by a local: if a panic goes on from here, unwinding drops that local.
+    #[inline]
+    pub(crate) fn leave(self) -> Result<(), Error> {
+        let store = self.0;
+        std::mem::forget(self);
+        store.busy.set(store.busy.get() - 1);
+        if store.pending.get() && store.busy.get() == 0 { store.rest_and_tell() } else { Ok(()) }
+    }
+}
+
 impl Drop for Busy<'_> {
     #[inline]
     fn drop(&mut self) {
@@ -277,14 +289,19 @@ impl Store {
     }
 
     fn rest_and_report(&self) {
+        expect(self.rest_and_tell());
+    }
+
+    fn rest_and_tell(&self) -> Result<(), Error> {
         self.rest();
         if self.batch.get() > 0 {
-            return;
+            return Ok(());
         }
         if std::thread::panicking() {
-            return self.log_outcome();
+            self.log_outcome();
+            return Ok(());
         }
-        expect(self.outcome());
+        self.outcome()
     }
 
     /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
