@@ -23,7 +23,15 @@ impl Shape {
 
     /// Puts a subscriber on each leaf.
     pub fn observed(mut self) -> Self {
-        self.guards = self.leaves.iter().map(|leaf| leaf.watch(|v| { std::hint::black_box(v); })).collect();
+        self.guards = self
+            .leaves
+            .iter()
+            .map(|leaf| {
+                leaf.watch(|v| {
+                    std::hint::black_box(v);
+                })
+            })
+            .collect();
         self
     }
 
@@ -31,7 +39,9 @@ impl Shape {
     pub fn step(&self, value: u64) {
         match &self.sources[..] {
             [source] => source.set(value),
-            sources => hyphae::batch(|| sources.iter().zip(0..).for_each(|(s, i)| s.set(value + i))),
+            sources => {
+                hyphae::batch(|| sources.iter().zip(0..).for_each(|(s, i)| s.set(value + i)))
+            }
         }
     }
 
@@ -98,7 +108,10 @@ pub fn tree(n: u64) -> Shape {
     let mut row: Vec<Node> = sources.iter().map(|s| s.clone().lock()).collect();
     let mut nodes = 0;
     while row.len() > 1 {
-        row = row.chunks(2).map(|pair| if let [a, b] = pair { sum_of(a, b) } else { pair[0].clone() }).collect();
+        row = row
+            .chunks(2)
+            .map(|pair| if let [a, b] = pair { sum_of(a, b) } else { pair[0].clone() })
+            .collect();
         nodes += 2 * row.len() as u64;
     }
     Shape::new(sources, row, nodes)
@@ -125,11 +138,55 @@ pub struct Random(pub u64);
 impl Random {
     /// The next number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
     }
 
     fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
+    }
+}
+
+/// What [`storm`] answers when its sources are set to `value`, `value + 1`, ...: computed without cells.
+pub fn storm_answer(value: u64) -> u64 {
+    let mut random = Random(42);
+    let mut row: Vec<u64> = (value..value + 200).collect();
+    for _ in 0..6 {
+        row = (0..20_000 / 6).map(|_| random.pick(&row).wrapping_add(*random.pick(&row))).collect();
+    }
+    row.truncate(500);
+    row.into_iter().fold(0, u64::wrapping_add)
+}
+
+/// The limit: boxed closures, each adding one to what the one before gave, called in order.
+pub struct Limit {
+    closures: Vec<Box<dyn FnMut(u64) -> u64>>,
+    value: u64,
+    steps: u64,
+}
+
+impl Limit {
+    /// `nodes` closures.
+    pub fn new(nodes: u64) -> Self {
+        let closure = |n: u64| -> Box<dyn FnMut(u64) -> u64> {
+            let mut last = 0;
+            Box::new(move |v| {
+                last = std::hint::black_box(v + 1 + n - n);
+                last
+            })
+        };
+        Self { closures: (0..nodes).map(closure).collect(), value: 0, steps: 0 }
+    }
+
+    /// Calls all of them.
+    pub fn step(&mut self) {
+        self.steps += 1;
+        self.value = self.closures.iter_mut().fold(self.steps, |v, f| f(v));
+    }
+
+    /// Whether the last step gave what it must.
+    pub fn is_right(&self) -> bool {
+        self.value == self.steps + self.closures.len() as u64
     }
 }
