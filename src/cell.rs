@@ -281,8 +281,10 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// How many guards the cell owns.
     pub fn owned_count(&self) -> usize {
-        with_store(|store| store.tables.borrow().owned.get(self.cell_id()).map_or(0, Vec::len))
-            .unwrap_or(0)
+        with_store(|store| {
+            store.tables.borrow().owned.get(self.cell_id()).map_or(0, |owned| owned.len())
+        })
+        .unwrap_or(0)
     }
 
     /// Calls `f` with the current value now (then with the terminal signal, if the cell has ended), and with every
@@ -334,6 +336,16 @@ impl<T: 'static, M> Cell<T, M> {
         })
     }
 
+    /// [`Cell::watch`] without the first call.
+    #[track_caller]
+    pub fn watch_changes(&self, mut f: impl FnMut(&T) + 'static) -> SubscriptionGuard {
+        self.subscribe_changes(move |signal| {
+            if let Signal::Value(value) = signal {
+                f(value);
+            }
+        })
+    }
+
     /// Subscribes a callback that can fail; an `Err` is logged with the cell and goes no further.
     #[track_caller]
     pub fn subscribe_result(
@@ -358,7 +370,7 @@ impl<T: 'static, M> Cell<T, M> {
         with_store(|store| {
             let node = self.node(store)?;
             store.check_lent(node, place)?;
-            store.settle_for(node);
+            store.settle_to_observe(node);
             let busy = store.enter();
             if with_current {
                 node.with(|value| f(&Signal::Value(value)));

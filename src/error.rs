@@ -121,6 +121,11 @@ pub enum Error {
         /// Where it was called.
         place: &'static Location<'static>,
     },
+    /// A shared pipeline is consumed by one of its own closures before it has its first value.
+    SharedLoop {
+        /// Where it was shared.
+        place: &'static Location<'static>,
+    },
     /// The edge would have closed a circle of dependencies.
     Cycle {
         /// The cells of the circle, each depending on the one before.
@@ -158,6 +163,10 @@ impl fmt::Display for Error {
             Error::NoScope { place } => {
                 write!(f, "on_cleanup at {place} is not inside a scope; call it in the body of Scope::run")
             }
+            Error::SharedLoop { place } => write!(
+                f,
+                "the pipeline shared at {place} is consumed by one of its own closures before it has a value; materialize it outside of them"
+            ),
             Error::Cycle { path } => {
                 f.write_str("dependency cycle refused: ")?;
                 for (i, cell) in path.iter().enumerate() {

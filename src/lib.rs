@@ -64,7 +64,7 @@ pub use error::{CellError, CellInfo, Error, Feedback};
 pub use graph::CellId;
 pub use operators::combine::join_vec;
 pub use operators::pure::ResultLike;
-pub use pipeline::{Definite, Empty, Pipeline, Plan, Seedness, SharedPipeline};
+pub use pipeline::{Definite, Empty, Give, Pipeline, Plan, Seedness, SharedPipeline};
 pub use scope::{Scope, on_cleanup};
 pub use signal::Signal;
 pub use source::{Source, WeakSource};

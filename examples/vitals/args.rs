@@ -16,9 +16,10 @@ vitals: a live monitor of the Linux machine it runs on
 
 usage: vitals [--frames N] [--rate HZ] [--record FILE | --replay FILE]
 
-  --frames N     stop after N frames (default: go on until the end or Ctrl-C)
+  --frames N     stop after N frames (default: after 10 s; in a replay: at the
+                 end of the recording)
   --rate HZ      frames per second, above 0 and up to 100 (default: 4; in a
-                 replay: the pace of the recording)
+                 replay: as fast as it can)
   --record FILE  write what is read to FILE too, replacing it
   --replay FILE  play a recording instead of reading this machine
   --help, -h     print this and stop
@@ -28,6 +29,9 @@ An option may also be written --option=VALUE. A wrong command line ends with exi
 
 /// Frames per second of a live run if nothing is said.
 pub(crate) const DEFAULT_RATE: f64 = 4.0;
+
+/// How long a live run goes on if nothing is said.
+pub(crate) const DEFAULT_SECONDS: f64 = 10.0;
 
 /// The highest `--rate`: the kernel counts times in ticks of mostly 1/100 s.
 pub(crate) const MAX_RATE: f64 = 100.0;
@@ -55,16 +59,20 @@ pub(crate) enum Mode {
 }
 
 impl Args {
-    /// The time from one frame to the next; `None` in a replay at the pace of its recording.
+    /// The time from one frame to the next; `None` in a replay as fast as it can.
     pub(crate) fn period(&self) -> Option<Duration> {
-        let default = if matches!(self.mode, Mode::Replay(_)) {
-            None
-        } else {
-            Some(DEFAULT_RATE)
-        };
+        let default = if matches!(self.mode, Mode::Replay(_)) { None } else { Some(DEFAULT_RATE) };
         self.rate
             .or(default)
             .map(|rate| Duration::try_from_secs_f64(1.0 / rate).unwrap_or(Duration::MAX))
+    }
+
+    /// How many frames to read of a machine: those asked for, or as many as fit the default time (two
+    /// at least, because a rate takes two).
+    pub(crate) fn live_frames(&self) -> u64 {
+        let rate = self.rate.unwrap_or(DEFAULT_RATE);
+        let fitting = (rate * DEFAULT_SECONDS).floor() as u64 + 1;
+        self.frames.unwrap_or(fitting.max(2))
     }
 }
 
@@ -124,8 +132,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command,
 /// `--name=value` as name and value; anything else is a name alone.
 fn split(arg: &OsStr) -> (&str, Option<OsString>) {
     let text = arg.to_str().unwrap_or_default();
-    text.split_once('=')
-        .map_or((text, None), |(name, value)| (name, Some(value.into())))
+    text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.into())))
 }
 
 fn is_option(arg: &OsStr) -> bool {
@@ -179,11 +186,7 @@ impl Given {
                 return Err(UsageError(problem.to_owned()));
             }
         };
-        Ok(Args {
-            mode,
-            frames: self.frames,
-            rate: self.rate,
-        })
+        Ok(Args { mode, frames: self.frames, rate: self.rate })
     }
 }
 
@@ -217,11 +220,7 @@ fn rate(value: &OsStr) -> Option<f64> {
 }
 
 fn file(value: &OsStr) -> Option<PathBuf> {
-    if value.is_empty() {
-        None
-    } else {
-        Some(value.into())
-    }
+    if value.is_empty() { None } else { Some(value.into()) }
 }
 
 #[cfg(test)]
@@ -230,10 +229,7 @@ mod tests {
 
     /// Parses a line, its words separated by single blanks.
     fn parsed(line: &str) -> Result<Command, String> {
-        let words = line
-            .split(' ')
-            .filter(|_| !line.is_empty())
-            .map(OsString::from);
+        let words = line.split(' ').filter(|_| !line.is_empty()).map(OsString::from);
         parse(words).map_err(|error| error.to_string())
     }
 
@@ -243,27 +239,13 @@ mod tests {
         let rows = [
             ("", Live, None, None),
             ("--frames 3 --rate 0.5", Live, Some(3), Some(0.5)),
-            (
-                "--rate=100 --frames=18446744073709551615",
-                Live,
-                Some(u64::MAX),
-                Some(100.0),
-            ),
+            ("--rate=100 --frames=18446744073709551615", Live, Some(u64::MAX), Some(100.0)),
             ("--record a=b.rec", Record("a=b.rec".into()), None, None),
             ("--record=--x", Record("--x".into()), None, None),
-            (
-                "--replay - --rate 1e1",
-                Replay("-".into()),
-                None,
-                Some(10.0),
-            ),
+            ("--replay - --rate 1e1", Replay("-".into()), None, Some(10.0)),
         ];
         for (line, mode, frames, rate) in rows {
-            assert_eq!(
-                parsed(line),
-                Ok(Command::Run(Args { mode, frames, rate })),
-                "{line}"
-            );
+            assert_eq!(parsed(line), Ok(Command::Run(Args { mode, frames, rate })), "{line}");
         }
         for line in ["--help", "-h", "--frames 3 --help --nonsense"] {
             assert_eq!(parsed(line), Ok(Command::Help), "{line}");
@@ -297,17 +279,10 @@ mod tests {
             ("--rate 1 --rate 2", "`--rate` is given twice".into()),
         ];
         for (line, expected) in rows {
-            assert_eq!(
-                parsed(line),
-                Err(format!("{expected}; see --help")),
-                "{line}"
-            );
+            assert_eq!(parsed(line), Err(format!("{expected}; see --help")), "{line}");
         }
         for line in ["--record a --replay b", "--replay b --record a --frames 1"] {
-            assert!(
-                parsed(line).unwrap_err().contains("exclude each other"),
-                "{line}"
-            );
+            assert!(parsed(line).unwrap_err().contains("exclude each other"), "{line}");
         }
     }
 
@@ -321,21 +296,26 @@ mod tests {
             ("--replay a --rate 50", Some(20)),
         ];
         for (line, ms) in rows {
-            let Ok(Command::Run(args)) = parsed(line) else {
-                panic!("{line}")
-            };
+            let Ok(Command::Run(args)) = parsed(line) else { panic!("{line}") };
             assert_eq!(args.period(), ms.map(Duration::from_millis), "{line}");
         }
-        let slow = Args {
-            mode: Mode::Live,
-            frames: None,
-            rate: Some(f64::MIN_POSITIVE),
-        };
+        let slow = Args { mode: Mode::Live, frames: None, rate: Some(f64::MIN_POSITIVE) };
         assert_eq!(slow.period(), Some(Duration::MAX));
     }
 
     #[test]
+    fn a_live_run_ends_by_itself() {
+        for (line, frames) in
+            [("", 41), ("--rate 0.01", 2), ("--rate 100", 1001), ("--rate 9 --frames 1", 1)]
+        {
+            let Ok(Command::Run(args)) = parsed(line) else { panic!("{line}") };
+            assert_eq!(args.live_frames(), frames, "{line}");
+        }
+    }
+
+    #[test]
     fn the_help_tells_the_defaults() {
+        assert!(HELP.contains(&format!("after {DEFAULT_SECONDS} s;")));
         assert!(HELP.contains(&format!("default: {DEFAULT_RATE};")));
         assert!(HELP.contains(&format!("up to {MAX_RATE} ")));
     }

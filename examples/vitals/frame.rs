@@ -18,12 +18,7 @@ use crate::words::{ParseError, Words};
 
 /// Appends one frame without its end of line.
 pub(crate) fn encode(line: &mut String, reading: &Reading) {
-    let Stat {
-        cpu,
-        cores,
-        ctxt,
-        processes,
-    } = &reading.stat;
+    let Stat { cpu, cores, ctxt, processes } = &reading.stat;
     push(line, &[reading.at_ms]);
     push_tagged(line, "cpu", &cpu.columns());
     for core in cores {
@@ -68,14 +63,7 @@ pub(crate) fn decode(words: &mut Words<'_>) -> Result<Reading, ParseError> {
     let nets = many(words, "net", net)?;
     let disks = many(words, "disk", disk)?;
     words.end()?;
-    Ok(Reading {
-        at_ms,
-        stat,
-        memory,
-        load,
-        nets,
-        disks,
-    })
+    Ok(Reading { at_ms, stat, memory, load, nets, disks })
 }
 
 fn stat(words: &mut Words<'_>) -> Result<Stat, ParseError> {
@@ -84,12 +72,7 @@ fn stat(words: &mut Words<'_>) -> Result<Stat, ParseError> {
     let cores = many(words, "core", core)?;
     tag(words, "kernel")?;
     let [ctxt, processes] = words.numbers()?;
-    Ok(Stat {
-        cpu,
-        cores,
-        ctxt,
-        processes,
-    })
+    Ok(Stat { cpu, cores, ctxt, processes })
 }
 
 fn core(words: &mut Words<'_>) -> Result<Core, ParseError> {
@@ -100,11 +83,7 @@ fn core(words: &mut Words<'_>) -> Result<Core, ParseError> {
 fn load(words: &mut Words<'_>) -> Result<Load, ParseError> {
     let averages = words.decimals()?;
     let [running, total] = words.numbers()?;
-    Ok(Load {
-        averages,
-        running,
-        total,
-    })
+    Ok(Load { averages, running, total })
 }
 
 fn net(words: &mut Words<'_>) -> Result<Net, ParseError> {
@@ -135,11 +114,7 @@ fn many<T>(
 fn tag(words: &mut Words<'_>, tag: &str) -> Result<(), ParseError> {
     let what = format!("`{tag}`");
     let found = words.need(&what)?;
-    if found == tag {
-        Ok(())
-    } else {
-        Err(words.unexpected(&what, found))
-    }
+    if found == tag { Ok(()) } else { Err(words.unexpected(&what, found)) }
 }
 
 #[cfg(test)]
@@ -165,31 +140,11 @@ mod tests {
     fn every_field_has_its_place() {
         let frame = decoded(FULL).unwrap();
         assert_eq!(encoded(&frame), FULL);
-        let Reading {
-            at_ms,
-            stat,
-            memory,
-            load,
-            nets,
-            disks,
-        } = frame;
-        assert_eq!(
-            [at_ms, stat.cpu.steal, stat.cores[1].id, stat.processes],
-            [7, 8, 9, 12]
-        );
+        let Reading { at_ms, stat, memory, load, nets, disks } = frame;
+        assert_eq!([at_ms, stat.cpu.steal, stat.cores[1].id, stat.processes], [7, 8, 9, 12]);
         assert_eq!((memory.total, memory.swap_free), (7, 1));
-        assert_eq!(
-            load.unwrap(),
-            Load {
-                averages: [0.5, 1.0, 12.25],
-                running: 2,
-                total: 99
-            }
-        );
-        assert_eq!(
-            [&nets[0].name, &nets[1].name, &disks[0].name],
-            ["load", "disk", "net"]
-        );
+        assert_eq!(load.unwrap(), Load { averages: [0.5, 1.0, 12.25], running: 2, total: 99 });
+        assert_eq!([&nets[0].name, &nets[1].name, &disks[0].name], ["load", "disk", "net"]);
         assert_eq!((nets[0].totals.tx_packets, disks[0].totals.busy_ms), (4, 7));
         let bare = decoded(BARE).unwrap();
         assert_eq!((bare.load, encoded(&bare)), (None, BARE.to_owned()));
@@ -206,32 +161,19 @@ mod tests {
         };
         let names = ["eth0", "eth0.100", "caf\u{e9}", "net", "1"].map(str::to_owned);
         for round in 1..200 {
-            let mut reading = Reading {
-                at_ms: random(),
-                ..Reading::default()
-            };
+            let mut reading = Reading { at_ms: random(), ..Reading::default() };
             let stat = &mut reading.stat;
             (stat.ctxt, stat.cpu) = (u64::MAX, [(); 8].map(|()| random()).into());
             for id in 0..random() % 5 {
-                stat.cores.push(Core {
-                    id,
-                    times: [(); 8].map(|()| random()).into(),
-                });
+                stat.cores.push(Core { id, times: [(); 8].map(|()| random()).into() });
             }
             reading.memory = [(); 7].map(|()| random()).into();
             let averages = [(); 3].map(|()| random() as f64 / 100.0);
-            let load = Load {
-                averages,
-                running: random(),
-                total: random(),
-            };
+            let load = Load { averages, running: random(), total: random() };
             reading.load = Some(load).filter(|_| round % 2 == 0);
             for name in names.iter().take(round % 6).cloned() {
                 let totals = [(); 4].map(|()| random()).into();
-                reading.nets.push(Net {
-                    name: name.clone(),
-                    totals,
-                });
+                reading.nets.push(Net { name: name.clone(), totals });
                 let totals = [(); 3].map(|()| random()).into();
                 reading.disks.push(Disk { name, totals });
             }

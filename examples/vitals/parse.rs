@@ -28,10 +28,7 @@ pub(crate) fn stat(text: &str) -> Result<Stat, ParseError> {
             key => {
                 if let Some(id) = key.strip_prefix("cpu").filter(|id| starts_with_digit(id)) {
                     let id = words.whole(id)?;
-                    stat.cores.push(Core {
-                        id,
-                        times: cpu_times(&mut words)?,
-                    });
+                    stat.cores.push(Core { id, times: cpu_times(&mut words)? });
                 }
             }
         }
@@ -52,15 +49,8 @@ fn cpu_times(words: &mut Words<'_>) -> Result<CpuTimes, ParseError> {
 }
 
 /// The keys of `/proc/meminfo` for the fields of [`Memory`], in their order.
-const MEMINFO_KEYS: [&str; 7] = [
-    "MemTotal",
-    "MemAvailable",
-    "MemFree",
-    "Buffers",
-    "Cached",
-    "SwapTotal",
-    "SwapFree",
-];
+const MEMINFO_KEYS: [&str; 7] =
+    ["MemTotal", "MemAvailable", "MemFree", "Buffers", "Cached", "SwapTotal", "SwapFree"];
 
 /// Parses `/proc/meminfo`; `MemTotal` and `MemFree` must be there.
 pub(crate) fn meminfo(text: &str) -> Result<Memory, ParseError> {
@@ -88,23 +78,14 @@ pub(crate) fn loadavg(text: &str) -> Result<Load, ParseError> {
     let mut words = Words::new(LOADAVG, 1, text.lines().next().unwrap_or_default());
     let averages = words.decimals()?;
     let threads = words.need("running/total")?;
-    let pair = threads
-        .split_once('/')
-        .ok_or_else(|| words.unexpected("running/total", threads))?;
+    let pair = threads.split_once('/').ok_or_else(|| words.unexpected("running/total", threads))?;
     let (running, total) = (words.whole(pair.0)?, words.whole(pair.1)?);
-    Ok(Load {
-        averages,
-        running,
-        total,
-    })
+    Ok(Load { averages, running, total })
 }
 
 /// Parses `/proc/net/dev`: two lines of headings, then one line an interface.
 pub(crate) fn net_dev(text: &str) -> Result<Vec<Net>, ParseError> {
-    Words::lines(NET_DEV, text)
-        .filter(|words| words.line() > 2)
-        .map(net)
-        .collect()
+    Words::lines(NET_DEV, text).filter(|words| words.line() > 2).map(net).collect()
 }
 
 fn net(mut words: Words<'_>) -> Result<Net, ParseError> {
@@ -114,25 +95,18 @@ fn net(mut words: Words<'_>) -> Result<Net, ParseError> {
     words.skip(6); // errs drop fifo frame compressed multicast
     let [tx_bytes, tx_packets] = words.numbers()?;
     let totals = [rx_bytes, rx_packets, tx_bytes, tx_packets].into();
-    Ok(Net {
-        name: name.to_owned(),
-        totals,
-    })
+    Ok(Net { name: name.to_owned(), totals })
 }
 
 /// Parses `/proc/diskstats`, leaving out loop and RAM disks.
 pub(crate) fn diskstats(text: &str) -> Result<Vec<Disk>, ParseError> {
-    Words::lines(DISKSTATS, text)
-        .filter_map(|words| disk(words).transpose())
-        .collect()
+    Words::lines(DISKSTATS, text).filter_map(|words| disk(words).transpose()).collect()
 }
 
 fn disk(mut words: Words<'_>) -> Result<Option<Disk>, ParseError> {
     let [_major, _minor] = words.numbers()?;
     let name = words.need("a disk name")?.to_owned();
-    let number = name
-        .strip_prefix("loop")
-        .or_else(|| name.strip_prefix("ram"));
+    let number = name.strip_prefix("loop").or_else(|| name.strip_prefix("ram"));
     if number.is_some_and(starts_with_digit) {
         return Ok(None);
     }
@@ -182,38 +156,19 @@ mod tests {
 cpu 1 2 3 4 5 6 7; => [1, 2, 3, 4, 5, 6, 7, 0] [] 0 0
 cpu 1 2 3 4 5 6 7 8 9 10;cpu0 1 0 0 0;cpu3 4 0 0 0;processes 7 => [1, 2, 3, 4, 5, 6, 7, 8] [(0, 1), (3, 4)] 0 7
 cpufreq x;cpu 9 0 0 0 0 0 0 0 0 0 11 twelve;;new -1 ?;ctxt 18446744073709551615; => [9, 0, 0, 0, 0, 0, 0, 0] [] 18446744073709551615 0";
-        check(
-            &format!("{OLD_STAT}; => [9, 8, 7, 6, 0, 0, 0, 0] [(0, 5)] 5 0{table}"),
-            |text| {
-                let Stat {
-                    cpu,
-                    cores,
-                    ctxt,
-                    processes,
-                } = stat(text).unwrap();
-                let cores: Vec<_> = cores
-                    .iter()
-                    .map(|core| (core.id, core.times.user))
-                    .collect();
-                format!("{:?} {cores:?} {ctxt} {processes}", cpu.columns())
-            },
-        );
+        check(&format!("{OLD_STAT}; => [9, 8, 7, 6, 0, 0, 0, 0] [(0, 5)] 5 0{table}"), |text| {
+            let Stat { cpu, cores, ctxt, processes } = stat(text).unwrap();
+            let cores: Vec<_> = cores.iter().map(|core| (core.id, core.times.user)).collect();
+            format!("{:?} {cores:?} {ctxt} {processes}", cpu.columns())
+        });
     }
 
     #[test]
     fn stat_of_many_cores() {
         let core = |n| format!("cpu{n} {n} 0 0 1 0 0 0 0 0 0\n");
-        let text = format!(
-            "cpu  1 0 0 1\n{}intr 1 2",
-            (0..1024).map(core).collect::<String>()
-        );
+        let text = format!("cpu  1 0 0 1\n{}intr 1 2", (0..1024).map(core).collect::<String>());
         let cores = stat(&text).unwrap().cores;
-        assert!(
-            cores
-                .iter()
-                .map(|core| (core.id, core.times.user))
-                .eq((0..1024).map(|n| (n, n)))
-        );
+        assert!(cores.iter().map(|core| (core.id, core.times.user)).eq((0..1024).map(|n| (n, n))));
     }
 
     #[test]
@@ -223,9 +178,7 @@ cpufreq x;cpu 9 0 0 0 0 0 0 0 0 0 11 twelve;;new -1 ?;ctxt 18446744073709551615;
 MemTotal:       9 kB;MemFree: 8 kB;MemAvailable: 7 kB;Buffers: 6 kB;Cached: 5 kB;SwapCached: 4 kB;SwapTotal: 3 kB;SwapFree: 2 kB;HugePages_Total: 1; => [9, 7, 8, 6, 5, 3, 2]
 MemTotal: 900 kB;MemFree: 100 kB;Buffers: 10 kB;Cached: 20 kB => [900, 130, 100, 10, 20, 0, 0]
         total:    used:    free:  cached:;Mem:  9 8 7 6;Swap: 5 4 3;MemTotal: 2;MemFree:1 kB => [2, 1, 1, 0, 0, 0, 0]";
-        check(table, |text| {
-            format!("{:?}", meminfo(text).unwrap().columns())
-        });
+        check(table, |text| format!("{:?}", meminfo(text).unwrap().columns()));
     }
 
     #[test]
@@ -240,9 +193,7 @@ caf\u{e9}\u{fffd}:1 2 0 0 0 0 0 0 3 4 => caf\u{e9}\u{fffd} [1, 2, 3, 4]";
         check(table, |line| {
             let text = format!("Inter-|   Receive\n face |bytes\n{line}\n");
             let nets = net_dev(&text).unwrap();
-            nets.iter()
-                .map(|net| format!("{} {:?}", net.name, net.totals.columns()))
-                .collect()
+            nets.iter().map(|net| format!("{} {:?}", net.name, net.totals.columns())).collect()
         });
         assert_eq!(net_dev("Inter-|\n face |\n"), Ok(vec![]));
     }
@@ -260,10 +211,7 @@ caf\u{e9}\u{fffd}:1 2 0 0 0 0 0 0 3 4 => caf\u{e9}\u{fffd} [1, 2, 3, 4]";
 7 1 loop1 0 0 0 0 0 0 0 0 0 0 0; => ";
         check(table, |text| {
             let disks = diskstats(text).unwrap();
-            disks
-                .iter()
-                .map(|disk| format!("{} {:?}", disk.name, disk.totals.columns()))
-                .collect()
+            disks.iter().map(|disk| format!("{} {:?}", disk.name, disk.totals.columns())).collect()
         });
     }
 
@@ -271,14 +219,7 @@ caf\u{e9}\u{fffd}:1 2 0 0 0 0 0 0 3 4 => caf\u{e9}\u{fffd} [1, 2, 3, 4]";
     fn loadavg_with_columns_to_come() {
         let averages = [0.5, 12.25, 100.0];
         let load = loadavg("0.50 12.25 100.00 3/1024 4711 new\n");
-        assert_eq!(
-            load,
-            Ok(Load {
-                averages,
-                running: 3,
-                total: 1024
-            })
-        );
+        assert_eq!(load, Ok(Load { averages, running: 3, total: 1024 }));
     }
 
     #[test]

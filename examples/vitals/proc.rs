@@ -49,13 +49,9 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl Reading {
-    /// Reads this machine's counters now; `start` is when the program started.
-    pub(crate) fn live(start: &Instant) -> Result<Self, ReadError> {
-        Self::from_root(start, Path::new(ROOT))
-    }
-
-    /// Like [`live`](Self::live), from files below another folder. `stat` and `meminfo` must be
-    /// there; what belongs to any other file stays empty if that is missing or not to be read.
+    /// Reads the counters below `root` (that of this machine is [`ROOT`]) now; `start` is when the
+    /// program started. `stat` and `meminfo` must be there; what belongs to any other file stays
+    /// empty if that is missing or not to be read.
     pub(crate) fn from_root(start: &Instant, root: &Path) -> Result<Self, ReadError> {
         Ok(Self {
             at_ms: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
@@ -81,11 +77,7 @@ fn required<T>(root: &Path, file: &str, parse: Parser<T>) -> Result<T, ReadError
 }
 
 fn optional<T: Default>(root: &Path, file: &str, parse: Parser<T>) -> Result<T, ReadError> {
-    let hidden = [
-        ErrorKind::NotFound,
-        ErrorKind::PermissionDenied,
-        ErrorKind::NotADirectory,
-    ];
+    let hidden = [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::NotADirectory];
     match read(&root.join(file), parse) {
         Err(ReadError::Io(_, error)) if hidden.contains(&error.kind()) => Ok(T::default()),
         other => other,
@@ -109,9 +101,7 @@ pub(crate) fn clock_ticks(root: &Path) -> u64 {
     let auxv = fs::read(root.join("self/auxv")).unwrap_or_default();
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, usize::from_ne_bytes);
     let mut pairs = auxv.chunks_exact(2 * WORD).map(|pair| pair.split_at(WORD));
-    let ticks = pairs
-        .find(|(key, _)| word(key) == AT_CLKTCK)
-        .map_or(0, |(_, value)| word(value));
+    let ticks = pairs.find(|(key, _)| word(key) == AT_CLKTCK).map_or(0, |(_, value)| word(value));
     if ticks == 0 { 100 } else { ticks as u64 }
 }
 
@@ -126,9 +116,7 @@ mod tests {
         fn new(name: &str, files: &[(&str, &str)]) -> Self {
             let root = std::env::temp_dir().join(format!("vitals-{}-{name}", std::process::id()));
             fs::create_dir_all(root.join("net")).unwrap();
-            files
-                .iter()
-                .for_each(|(file, text)| fs::write(root.join(file), text).unwrap());
+            files.iter().for_each(|(file, text)| fs::write(root.join(file), text).unwrap());
             Self(root)
         }
 
@@ -155,25 +143,15 @@ mod tests {
         assert!(bare.load.is_none() && bare.nets.is_empty() && bare.disks.is_empty());
         assert_eq!((bare.stat.cpu.idle, bare.memory.total), (4, 2));
         let missing = FakeRoot::new("no-meminfo", &[CPU]).read().unwrap_err();
-        assert!(
-            missing.starts_with("ROOT/meminfo is missing; "),
-            "{missing}"
-        );
-        let broken = FakeRoot::new("broken", &[CPU, MEM, (LOADAVG, "x")])
-            .read()
-            .unwrap_err();
-        assert_eq!(
-            broken,
-            "ROOT/loadavg:1:1: expected a decimal number, found `x`"
-        );
+        assert!(missing.starts_with("ROOT/meminfo is missing; "), "{missing}");
+        let broken = FakeRoot::new("broken", &[CPU, MEM, (LOADAVG, "x")]).read().unwrap_err();
+        assert_eq!(broken, "ROOT/loadavg:1:1: expected a decimal number, found `x`");
     }
 
     #[test]
     fn a_missing_root_is_named_itself() {
         let root = Path::new("no/such/root");
-        let error = Reading::from_root(&Instant::now(), root)
-            .unwrap_err()
-            .to_string();
+        let error = Reading::from_root(&Instant::now(), root).unwrap_err().to_string();
         assert!(error.starts_with("no/such/root is missing; ") && error.contains("--replay"));
         assert_eq!(clock_ticks(root), 100);
     }
@@ -181,7 +159,7 @@ mod tests {
     #[test]
     fn this_machine_can_be_read() {
         if Path::new(ROOT).join(STAT).exists() {
-            let reading = Reading::live(&Instant::now()).unwrap();
+            let reading = Reading::from_root(&Instant::now(), Path::new(ROOT)).unwrap();
             assert!(reading.memory.total > 0 && reading.stat.cpu.idle > 0);
             assert!(clock_ticks(Path::new(ROOT)) > 0);
         }

@@ -153,11 +153,7 @@ macro_rules! columns {
     };
 }
 
-columns!(
-    CpuTimes, 8, user, nice, system, idle, iowait, irq, softirq, steal
-);
-columns!(
-    Memory, 7, total, available, free, buffers, cached, swap_total, swap_free
-);
+columns!(CpuTimes, 8, user, nice, system, idle, iowait, irq, softirq, steal);
+columns!(Memory, 7, total, available, free, buffers, cached, swap_total, swap_free);
 columns!(NetTotals, 4, rx_bytes, rx_packets, tx_bytes, tx_packets);
 columns!(DiskTotals, 3, sectors_read, sectors_written, busy_ms);

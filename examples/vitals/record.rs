@@ -35,10 +35,7 @@ impl Writer<File> {
 impl<W: Write> Writer<W> {
     /// Writes the header; `ticks` is the unit of all [`CpuTimes`](crate::reading::CpuTimes), per second.
     pub(crate) fn new(out: W, ticks: u64) -> io::Result<Self> {
-        let mut writer = Self {
-            out,
-            line: format!("{MAGIC} {VERSION} {ticks}"),
-        };
+        let mut writer = Self { out, line: format!("{MAGIC} {VERSION} {ticks}") };
         writer.end_line()?;
         Ok(writer)
     }
@@ -64,15 +61,6 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// What a [`Reader`] does with a last frame that lacks its end of line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tail {
-    /// It is an error: the recording is not whole.
-    Refuse,
-    /// The recording ends before it, as after a recorder that was killed while it wrote.
-    Stop,
-}
-
 /// Why a recording cannot be read, or not further.
 #[derive(Debug)]
 pub(crate) enum RecordError {
@@ -96,12 +84,12 @@ impl fmt::Display for RecordError {
 
 impl std::error::Error for RecordError {}
 
-/// Reads a recording frame by frame. After an error there are no more frames.
+/// Reads a recording frame by frame. After an error there are no more frames; a last line without its
+/// end, as a recorder leaves it that was killed, is an error after the whole frames before it.
 #[derive(Debug)]
 pub(crate) struct Reader<R> {
     file: String,
     input: R,
-    tail: Tail,
     ticks: u64,
     /// The line in `text`, counted from 1.
     line: usize,
@@ -113,38 +101,24 @@ pub(crate) struct Reader<R> {
 
 impl Reader<BufReader<File>> {
     /// Opens a recording and reads its header.
-    pub(crate) fn open(path: &Path, tail: Tail) -> Result<Self, RecordError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, RecordError> {
         let file = path.display().to_string();
         match File::open(path) {
-            Ok(input) => Self::new(&file, BufReader::new(input), tail),
+            Ok(input) => Self::new(&file, BufReader::new(input)),
             Err(error) => Err(RecordError::Io(file, error)),
         }
     }
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads the header. `file` is the name for errors. A header that is cut off is an error with
-    /// every [`Tail`].
-    pub(crate) fn new(file: &str, input: R, tail: Tail) -> Result<Self, RecordError> {
+    /// Reads the header. `file` is the name for errors.
+    pub(crate) fn new(file: &str, input: R) -> Result<Self, RecordError> {
         let (file, text) = (file.to_owned(), String::new());
-        let mut reader = Self {
-            file,
-            input,
-            tail,
-            ticks: 0,
-            line: 0,
-            text,
-            last_ms: 0,
-            done: false,
-        };
+        let mut reader = Self { file, input, ticks: 0, line: 0, text, last_ms: 0, done: false };
         let whole = reader.next_line()?;
         let mut words = Words::new(&reader.file, reader.line, &reader.text);
         reader.ticks = header(&mut words).map_err(RecordError::Parse)?;
-        if whole {
-            Ok(reader)
-        } else {
-            Err(RecordError::Truncated(reader.place()))
-        }
+        if whole { Ok(reader) } else { Err(RecordError::Truncated(reader.place())) }
     }
 
     /// Clock ticks per second: the unit of all [`CpuTimes`](crate::reading::CpuTimes) of the frames.
@@ -164,8 +138,7 @@ impl<R: BufRead> Reader<R> {
 
     fn next_frame(&mut self) -> Result<Option<Reading>, RecordError> {
         if !self.next_line()? {
-            let fine = self.text.is_empty() || self.tail == Tail::Stop;
-            return if fine {
+            return if self.text.is_empty() {
                 Ok(None)
             } else {
                 Err(RecordError::Truncated(self.place()))
@@ -230,9 +203,9 @@ mod tests {
     const LATER: &str = "9 cpu 1 0 0 0 0 0 0 0 kernel 0 0 mem 0 0 0 0 0 0 0 net lo 1 2 3 4\n";
 
     /// The frames of a recording up to its end or to its first error.
-    fn read(text: &str, tail: Tail) -> (Vec<Reading>, Option<String>) {
+    fn read(text: &str) -> (Vec<Reading>, Option<String>) {
         let mut frames = Vec::new();
-        let reader = match Reader::new("r", text.as_bytes(), tail) {
+        let reader = match Reader::new("r", text.as_bytes()) {
             Ok(reader) => reader,
             Err(error) => return (frames, Some(error.to_string())),
         };
@@ -255,31 +228,19 @@ mod tests {
     #[test]
     fn a_recording_cut_off_anywhere_is_noticed() {
         let text = format!("{HEADER}{BARE}{LATER}");
-        let whole = read(&text, Tail::Refuse).0;
+        let whole = read(&text).0;
         for cut in HEADER.len()..text.len() {
             let text = &text[..cut];
             let lines = text.lines().count();
             let (complete, error) = if text.ends_with('\n') {
                 (lines - 1, None)
             } else {
-                (
-                    lines - 2,
-                    Some(format!("r:{lines}: the recording is cut off in this line")),
-                )
+                (lines - 2, Some(format!("r:{lines}: the recording is cut off in this line")))
             };
-            assert_eq!(
-                read(text, Tail::Refuse),
-                (whole[..complete].to_vec(), error),
-                "{cut}"
-            );
-            assert_eq!(
-                read(text, Tail::Stop),
-                (whole[..complete].to_vec(), None),
-                "{cut}"
-            );
+            assert_eq!(read(text), (whole[..complete].to_vec(), error), "{cut}");
         }
         for cut in 0..HEADER.len() {
-            assert!(read(&text[..cut], Tail::Stop).1.is_some(), "{cut}");
+            assert!(read(&text[..cut]).1.is_some(), "{cut}");
         }
     }
 
@@ -301,11 +262,7 @@ H;L;F; => r:3:1: the stamp goes back behind 9";
             let text = input.trim_end().replace('H', HEADER.trim_end());
             let text = text.replace('F', BARE.trim_end()).replace(';', "\n");
             let text = text.replace('L', LATER.trim_end());
-            assert_eq!(
-                read(&text, Tail::Refuse).1.as_deref(),
-                Some(expected),
-                "{line}"
-            );
+            assert_eq!(read(&text).1.as_deref(), Some(expected), "{line}");
         }
     }
 
@@ -313,10 +270,7 @@ H;L;F; => r:3:1: the stamp goes back behind 9";
     fn a_name_that_is_not_one_word_is_not_recorded() {
         for name in ["", "a b", "a\n"] {
             let mut reading = Reading::default();
-            reading.nets.push(Net {
-                name: name.to_owned(),
-                ..Net::default()
-            });
+            reading.nets.push(Net { name: name.to_owned(), ..Net::default() });
             let mut bytes = Vec::new();
             let mut writer = Writer::new(&mut bytes, 100).unwrap();
             assert!(writer.frame(&reading).is_err());
@@ -327,23 +281,14 @@ H;L;F; => r:3:1: the stamp goes back behind 9";
     #[test]
     fn the_recording_beside_this_example_is_whole_and_moves() {
         let text = include_str!("../data/vitals.rec");
-        let (frames, error) = read(text, Tail::Refuse);
+        let (frames, error) = read(text);
         assert_eq!((error, write(&frames) == text), (None, true));
         let (first, last) = (&frames[0], frames.last().unwrap());
-        let written = |r: &Reading| {
-            r.disks
-                .iter()
-                .map(|d| d.totals.sectors_written)
-                .sum::<u64>()
-        };
+        let written = |r: &Reading| r.disks.iter().map(|d| d.totals.sectors_written).sum::<u64>();
         let received = |r: &Reading| r.nets.iter().map(|net| net.totals.rx_bytes).sum::<u64>();
         assert!(frames.len() >= 100 && last.at_ms - first.at_ms >= 10_000);
         assert!(last.stat.cpu.user > first.stat.cpu.user && last.load != first.load);
         assert!(written(last) > written(first) && received(last) > received(first));
-        assert!(
-            frames
-                .iter()
-                .any(|frame| frame.memory.available < first.memory.available)
-        );
+        assert!(frames.iter().any(|frame| frame.memory.available < first.memory.available));
     }
 }

@@ -21,26 +21,14 @@ pub(crate) struct ParseError {
 impl ParseError {
     /// The text as a whole lacks something: the place is the line after its last one.
     pub(crate) fn lacks(file: &str, text: &str, what: &str) -> Self {
-        let (line, problem) = (
-            text.lines().count() + 1,
-            format!("no {what} in the whole file"),
-        );
-        Self {
-            file: file.to_owned(),
-            line,
-            column: 1,
-            problem,
-        }
+        let (line, problem) = (text.lines().count() + 1, format!("no {what} in the whole file"));
+        Self { file: file.to_owned(), line, column: 1, problem }
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}:{}: {}",
-            self.file, self.line, self.column, self.problem
-        )
+        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.problem)
     }
 }
 
@@ -62,21 +50,13 @@ impl<'a> Words<'a> {
     /// The words of one line with a known number. An end of line still in the text does not count.
     pub(crate) fn new(file: &'a str, line: usize, text: &'a str) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
-        Self {
-            file,
-            line,
-            text,
-            start: 0,
-            next: 0,
-        }
+        Self { file, line, text, start: 0, next: 0 }
     }
 
     /// All lines of a text that are not blank.
     pub(crate) fn lines(file: &'a str, text: &'a str) -> impl Iterator<Item = Words<'a>> {
         let numbered = text.lines().enumerate();
-        numbered
-            .map(move |(index, line)| Self::new(file, index + 1, line))
-            .filter(Self::more)
+        numbered.map(move |(index, line)| Self::new(file, index + 1, line)).filter(Self::more)
     }
 
     /// The number of this line.
@@ -105,8 +85,7 @@ impl<'a> Words<'a> {
 
     /// The next word, or an error that says what was expected.
     pub(crate) fn need(&mut self, what: &str) -> Result<&'a str, ParseError> {
-        self.word()
-            .ok_or_else(|| self.error(format!("expected {what}, found the end of the line")))
+        self.word().ok_or_else(|| self.error(format!("expected {what}, found the end of the line")))
     }
 
     /// Steps over the next word if it is this one.
@@ -172,9 +151,7 @@ impl<'a> Words<'a> {
     /// The next word as a decimal number: digits with at most one point.
     pub(crate) fn decimal(&mut self) -> Result<f64, ParseError> {
         let word = self.need("a decimal number")?;
-        let plain = word
-            .bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let plain = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let number = word.parse().ok().filter(|n: &f64| plain && n.is_finite());
         number.ok_or_else(|| self.unexpected("a decimal number", word))
     }
@@ -195,12 +172,7 @@ impl<'a> Words<'a> {
     /// An error at the word read last.
     pub(crate) fn error(&self, problem: impl Into<String>) -> ParseError {
         let column = self.text[..self.start].chars().count() + 1;
-        ParseError {
-            file: self.file.to_owned(),
-            line: self.line,
-            column,
-            problem: problem.into(),
-        }
+        ParseError { file: self.file.to_owned(), line: self.line, column, problem: problem.into() }
     }
 }
 
@@ -230,10 +202,7 @@ mod tests {
         assert_eq!(words.numbers::<1>(), Ok([7]));
         assert_eq!(words.decimal(), Ok(1.5));
         assert_eq!(words.label(), Some("x"));
-        assert_eq!(
-            (words.left(), words.number(), words.word()),
-            (1, Ok(9), None)
-        );
+        assert_eq!((words.left(), words.number(), words.word()), (1, Ok(9), None));
     }
 
     #[test]
@@ -251,31 +220,20 @@ mod tests {
             assert!(Words::new("f", 1, bad).decimal().is_err(), "{bad}");
         }
         let error = Words::new("f", 1, "ab  ").numbers::<1>().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "f:1:1: expected a whole number, found `ab`"
-        );
+        assert_eq!(error.to_string(), "f:1:1: expected a whole number, found `ab`");
     }
 
     #[test]
     fn a_missing_word_is_placed_at_the_end_of_the_line() {
         for text in ["12 34", "12 34\n", "12 34\r\n"] {
-            let error = Words::new("f", 2, text)
-                .numbers::<3>()
-                .unwrap_err()
-                .to_string();
-            assert_eq!(
-                error,
-                "f:2:6: expected a whole number, found the end of the line"
-            );
+            let error = Words::new("f", 2, text).numbers::<3>().unwrap_err().to_string();
+            assert_eq!(error, "f:2:6: expected a whole number, found the end of the line");
         }
     }
 
     #[test]
     fn blank_lines_are_skipped_but_counted() {
-        let places: Vec<_> = Words::lines("f", "a\n\n \t\nb\n")
-            .map(|words| words.line())
-            .collect();
+        let places: Vec<_> = Words::lines("f", "a\n\n \t\nb\n").map(|words| words.line()).collect();
         assert_eq!(places, [1, 4]);
     }
 

@@ -13,7 +13,7 @@ macro_rules! flat {
     (@nest $pattern:pat, |$next:ident $(, $rest:ident)*| $body:expr) => {
         $crate::flat!(@nest ($pattern, $next), |$($rest),*| $body)
     };
-    (@nest $pattern:pat, || $body:expr) => {
+    (@nest $pattern:pat, | | $body:expr) => {
         |$pattern| $body
     };
     (|$first:ident, $second:ident $(, $rest:ident)* $(,)?| $body:expr) => {

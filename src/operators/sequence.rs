@@ -220,7 +220,7 @@ impl<T> Gate<T> for Take {
     }
 
     fn spent(&self) -> bool {
-        self.limit == 0
+        self.taken >= self.limit
     }
 
     fn restart(&mut self) {

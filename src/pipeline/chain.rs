@@ -36,12 +36,23 @@ pub trait Chain: Sized + 'static {
     fn restart(&mut self) {}
 }
 
-/// A chain that can give its value away, as the last stage must. A gate over a cell needs `Clone` for that, a map does
-/// not.
-#[doc(hidden)]
+/// A chain that can give its value away, as the last stage must to be materialized: a gate over a cell needs `Clone` for
+/// that, a map does not. Implemented for all chains of which that is true; generic code names it as a bound.
+///
+/// ```
+/// use hyphae::{Cell, CellImmutable, Definite, Give, Pipeline};
+/// fn rounded<P: Pipeline<f64, Definite>>(pipeline: P) -> Cell<i64, CellImmutable>
+/// where
+///     P::Chain: Give,
+/// {
+///     pipeline.map(|v| v.round() as i64).materialize()
+/// }
+/// assert_eq!(rounded(Cell::new(2.6)).get(), 3);
+/// ```
 #[allow(private_interfaces)]
 pub trait Give: Chain {
     /// Runs one turn and gives the value that comes out, if any.
+    #[doc(hidden)]
     fn take(&mut self, turn: Turn) -> Yield<Self::Out>;
 }
 
@@ -216,10 +227,11 @@ pub struct Through<C, G> {
     pub(crate) gate: G,
 }
 
-/// Whether a turn was the last one: the gate's own word comes first.
+/// Whether a turn was the last one: the gate's own word comes first. A gate that is spent says so again, in case its
+/// verdict was lost in a panic of a later stage.
 #[inline]
 fn over_at<T, G: Gate<T>>(gate: &mut G, closed: bool, over: Over) -> Over {
-    let over = if closed { Over::Closed } else { over };
+    let over = if closed || gate.spent() { Over::Closed } else { over };
     if over != Over::No {
         gate.finish();
     }

@@ -50,8 +50,7 @@ type Gated<C, G> = Plan<Through<C, G>>;
 ///
 /// Implemented by [`Cell`] (and `&Cell`), [`Source`], and what the methods return.
 pub trait Pipeline<T: 'static, S: Seedness>: Sized {
-    /// The fused chain.
-    #[doc(hidden)]
+    /// The fused chain; see [`Give`] for the bound that generic code needs.
     type Chain: Chain<Out = T, Seed = S>;
 
     #[doc(hidden)]

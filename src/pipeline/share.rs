@@ -81,7 +81,7 @@ impl<C: Give> Shared<C> {
         }
         let Some(mut chain) = self.chain.take() else {
             // One of the chain's own closures consumes the pipeline before it has its first value.
-            return Err(Error::Cycle { path: Vec::new() });
+            return Err(Error::SharedLoop { place: self.place });
         };
         if self.started.replace(true) {
             chain.restart();

@@ -32,6 +32,10 @@ pub(crate) const SEEN_UUID: u32 = 1 << 13;
 pub(crate) const OBSERVED: u32 = 1 << 14;
 /// It ended with an error.
 pub(crate) const FAILED: u32 = 1 << 15;
+/// A cut-off has a value before the batch to compare with.
+pub(crate) const PENDING: u32 = 1 << 16;
+/// The pending write of a cut-off counts as a change already: someone was made who has seen it.
+pub(crate) const FORCED: u32 = 1 << 17;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID;

@@ -39,8 +39,8 @@ impl Remains {
             Remains::Behaviour(node) => node.drop_behaviour(),
             Remains::Callback(callback) => drop(callback),
             Remains::Leftovers(mut leftovers) => {
-                while let Some(owned) = leftovers.owned.pop() {
-                    drop(owned.guard);
+                while let Some(guard) = leftovers.owned.pop() {
+                    drop(guard);
                 }
             }
         }
@@ -103,7 +103,7 @@ impl Store {
         kernel.inputs(&mut |input| {
             let checked = self.check_lent(input.node(), place);
             lent = lent.take().or(checked.err());
-            self.settle_for(input.node());
+            self.settle_to_observe(input.node());
         });
         if let Some(error) = lent {
             return Err(error);
@@ -131,9 +131,10 @@ impl Store {
             self.record_end(node, id, end);
             self.entomb(Remains::Behaviour(node));
         }
-        let born = Born(self, node);
+        // Nobody has taken the new cell's reference yet.
+        let kept = Kept(self, node);
         busy.leave()?;
-        std::mem::forget(born);
+        std::mem::forget(kept);
         Ok(id)
     }
 
@@ -295,10 +296,12 @@ impl Store {
             return Ok(());
         }
         self.retain(node);
+        // Also when a panic goes on from here.
+        let _kept = Kept(self, node);
         node.raise(flag::DISPOSED);
         let was_ended = node.has(flag::ENDED);
         let id = self.id_of(node);
-        let given = self.write_as_callback_or_wave(
+        self.write_as_callback_or_wave(
             || self.strip(node, id),
             || {
                 if !was_ended {
@@ -307,9 +310,7 @@ impl Store {
                 }
             },
             || self.queue_disposal(id),
-        );
-        self.release(node);
-        given
+        )
     }
 
     /// Takes away all that a disposed cell has: closure, edges to inputs, waiting writes, guards, hooks.
@@ -411,27 +412,26 @@ impl Store {
     pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, mut guard: SubscriptionGuard) {
         let id = self.id_of(owner);
         if let Some(on) = guard.cell().and_then(|on| self.find(on)) {
-            if self.graph.borrow_mut().reaches(owner.rank.get(), on.rank.get()) {
+            if self.is_upstream(owner, on) {
                 guard.stop_counting(self, on);
             }
         }
         owner.raise(flag::OWNS);
         let mut tables = self.tables.borrow_mut();
         if !tables.owned.contains_key(id) {
-            tables.owned.insert(id, Vec::new());
+            tables.owned.insert(id, Owned::default());
         }
-        let list = &mut tables.owned[id];
-        let former = key.and_then(|key| list.iter().position(|owned| owned.key == Some(key)));
-        let owned = Owned { key, guard };
-        let replaced = match former {
-            Some(at) => Some(std::mem::replace(&mut list[at], owned)),
-            None => {
-                list.push(owned);
-                None
-            }
-        };
+        let replaced = tables.owned[id].add(key, guard);
         drop(tables);
         drop(replaced);
+    }
+
+    /// Whether `low` is `high` or upstream of it.
+    pub(crate) fn is_upstream(&self, low: NodeRef, high: NodeRef) -> bool {
+        let mut graph = self.graph.borrow_mut();
+        low == high
+            || (graph.has_dependents(low.rank.get())
+                && graph.reaches(low.rank.get(), high.rank.get()))
     }
 
     /// Notes that a cell with hooks may have got its first or lost its last subscriber or dependent.
@@ -495,10 +495,10 @@ impl Store {
     }
 }
 
-/// A new cell whose reference nobody has taken yet.
-struct Born<'a>(&'a Store, NodeRef);
+/// A reference that is given back at the end of a block, also by unwinding.
+struct Kept<'a>(&'a Store, NodeRef);
 
-impl Drop for Born<'_> {
+impl Drop for Kept<'_> {
     fn drop(&mut self) {
         self.0.release(self.1);
     }

@@ -62,15 +62,14 @@ impl Store {
         node: NodeRef,
         read: &'static Location<'static>,
     ) -> Result<(), Error> {
-        let mut graph = self.graph.borrow_mut();
-        let lent = self.lent.borrow();
-        let Some(&(lent, update)) = lent.iter().find(|lent| {
-            !lent.0.has(flag::DEAD) && graph.reaches(lent.0.rank.get(), node.rank.get())
-        }) else {
-            return Ok(());
-        };
-        let id = graph.id(lent.rank.get());
-        drop(graph);
+        let lent = self
+            .lent
+            .borrow()
+            .iter()
+            .copied()
+            .find(|lent| !lent.0.has(flag::DEAD) && self.is_upstream(lent.0, node));
+        let Some((lent, update)) = lent else { return Ok(()) };
+        let id = self.id_of(lent);
         Err(Error::Lent { cell: self.info_of(lent, id), update, read })
     }
 

@@ -87,6 +87,9 @@ pub(crate) struct Store {
     /// Running `update`s.
     lent: RefCell<Vec<(NodeRef, &'static Location<'static>)>>,
     scratch: RefCell<Vec<u32>>,
+    clean: RefCell<wave::Clean>,
+    /// Moves on whenever something is made dirty by a write.
+    marks: Cell<u64>,
     upstream: RefCell<Vec<NodeRef>>,
     panic: RefCell<Option<Payload>>,
     trip: RefCell<Option<Error>>,
@@ -205,6 +208,8 @@ impl Store {
             lit: RefCell::default(),
             lent: RefCell::default(),
             scratch: RefCell::default(),
+            clean: RefCell::default(),
+            marks: Cell::new(0),
             upstream: RefCell::default(),
             panic: RefCell::default(),
             trip: RefCell::default(),

@@ -43,6 +43,8 @@ struct Entry {
 pub(crate) struct Subscribers {
     entries: Column<Entry>,
     free: Vec<u32>,
+    /// The version that a new entry starts from.
+    first_version: u32,
     cursor: u32,
     live: usize,
 }
@@ -98,7 +100,7 @@ impl Subscribers {
     fn vacant(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 subscriptions");
-            self.entries.push(Entry::default());
+            self.entries.push(Entry { version: self.first_version, ..Entry::default() });
             index
         })
     }
@@ -215,7 +217,19 @@ impl Subscribers {
         size_of::<Entry>()
     }
 
+    /// Gives back the room after the last live entry.
     pub(crate) fn shrink_to_fit(&mut self) {
+        while let Some(last) = self.entries.pop() {
+            if last.place.is_some() {
+                self.entries.push(last);
+                break;
+            }
+            // Keys of the entry must not fit a later one at the same index.
+            self.first_version = self.first_version.max(last.version);
+        }
+        let len = self.entries.len();
+        self.free.retain(|&index| (index as usize) < len);
         self.free.shrink_to_fit();
+        self.entries.shrink_to_fit();
     }
 }

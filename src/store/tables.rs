@@ -9,6 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::panic::Location;
 use std::rc::Rc;
 
+use indexmap::IndexMap;
 use slotmap::SparseSecondaryMap;
 use uuid::Uuid;
 
@@ -46,10 +47,40 @@ impl Hasher for NumberHasher {
 pub(crate) type NumberHash = BuildHasherDefault<NumberHasher>;
 type Table<V> = SparseSecondaryMap<CellId, V, NumberHash>;
 
-/// A guard that a cell keeps.
+/// The guards that a cell keeps, in order of arrival.
+#[derive(Default)]
 pub(crate) struct Owned {
-    pub(crate) key: Option<Uuid>,
-    pub(crate) guard: SubscriptionGuard,
+    guards: IndexMap<OwnKey, SubscriptionGuard>,
+    next: u64,
+}
+
+/// Under what a guard is kept: a key of the application's, or a number.
+#[derive(PartialEq, Eq, Hash)]
+enum OwnKey {
+    Given(Uuid),
+    Number(u64),
+}
+
+impl Owned {
+    /// Keeps a guard; gives the one that was under the same key.
+    pub(crate) fn add(
+        &mut self,
+        key: Option<Uuid>,
+        guard: SubscriptionGuard,
+    ) -> Option<SubscriptionGuard> {
+        self.next += 1;
+        let key = key.map_or(OwnKey::Number(self.next), OwnKey::Given);
+        self.guards.insert(key, guard)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.guards.len()
+    }
+
+    /// Takes the last one.
+    pub(crate) fn pop(&mut self) -> Option<SubscriptionGuard> {
+        self.guards.pop().map(|(_, guard)| guard)
+    }
 }
 
 /// Called when a cell gets its first, or loses its last, subscriber or dependent.
@@ -73,7 +104,7 @@ pub(crate) struct Tables {
     pub(crate) inboxes: Table<Box<dyn Any>>,
     /// The round of the open wave that took a cell's last event.
     pub(crate) rounds: Table<u64>,
-    pub(crate) owned: Table<Vec<Owned>>,
+    pub(crate) owned: Table<Owned>,
     pub(crate) hooks: Table<Vec<Hook>>,
 }
 
@@ -84,12 +115,12 @@ pub(crate) struct Leftovers {
     _end: Option<Ending>,
     _inbox: Option<Box<dyn Any>>,
     /// Dropped one by one, last first.
-    pub(crate) owned: Vec<Owned>,
+    pub(crate) owned: Owned,
     _hooks: Vec<Hook>,
 }
 
 impl Leftovers {
-    pub(crate) fn of(owned: Vec<Owned>, hooks: Vec<Hook>) -> Self {
+    pub(crate) fn of(owned: Owned, hooks: Vec<Hook>) -> Self {
         Self { owned, _hooks: hooks, ..Self::default() }
     }
 }

@@ -8,6 +8,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::node::{CallbackRef, End, NodeRef, Outcome};
+use super::tables::NumberHash;
 use super::{Store, add, flag};
 use crate::graph::NONE;
 
@@ -159,32 +160,49 @@ impl Store {
         }
     }
 
-    /// In an open batch, brings a derived cell up to date for a read (P4): it and what it depends on, nothing else.
+    /// In an open batch, brings a derived cell up to date for a read (P4): it and what it depends on, nothing else. A
+    /// source is what was written; its cut-off compares later.
     #[inline]
     pub(crate) fn settle_for(&self, node: NodeRef) {
         if self.batch.get() != 0 && self.busy.get() == 0 {
+            self.settle_derived(node);
+        }
+    }
+
+    /// The same for a cell that is about to get a dependent or subscriber, which may only see what stays: here a cut-off
+    /// compares now. Where it can't (in a callback), its write counts as a change without comparing.
+    pub(crate) fn settle_to_observe(&self, node: NodeRef) {
+        if !node.has(flag::PENDING) {
+            return self.settle_for(node);
+        }
+        if self.busy.get() == 0 {
             self.settle_cone(node);
+        } else if !node.has(flag::FORCED) {
+            node.raise(flag::FORCED);
+            self.touch(node);
         }
     }
 
     #[cold]
-    fn settle_cone(&self, node: NodeRef) {
-        let rank = node.rank.get();
-        if !self.graph.borrow().has_dirty() || self.graph.borrow().in_count(rank) == 0 {
-            return;
+    fn settle_derived(&self, node: NodeRef) {
+        let graph = self.graph.borrow();
+        let nothing = !graph.has_dirty() || graph.in_count(node.rank.get()) == 0;
+        drop(graph);
+        if !nothing && self.clean.borrow_mut().is_news(node.rank.get(), self.marks.get()) {
+            self.settle_cone(node);
         }
+    }
+
+    fn settle_cone(&self, node: NodeRef) {
         self.busy.set(1);
         let mut cone = self.scratch.take();
-        cone.clear();
-        self.graph.borrow_mut().cone(rank, &mut cone);
+        self.graph.borrow_mut().cone(node.rank.get(), &mut cone);
         for &rank in &cone {
             let mut graph = self.graph.borrow_mut();
             if !graph.take_dirty(rank) {
                 continue;
             }
-            let Some(node) = graph.payload(rank) else {
-                continue;
-            };
+            let Some(node) = graph.payload(rank) else { continue };
             drop(graph);
             self.turn_alone(node);
         }
@@ -249,6 +267,24 @@ impl Store {
         }
         add(&self.counters.deliveries, calls);
         self.calling.set(None);
+    }
+}
+
+/// Which cells an open batch has settled since the last write, so that reading one again costs no search.
+#[derive(Default)]
+pub(crate) struct Clean {
+    marks: u64,
+    ranks: std::collections::HashSet<u32, NumberHash>,
+}
+
+impl Clean {
+    /// Whether the cell at `rank` was not settled since mark number `marks`; from now on it was.
+    fn is_news(&mut self, rank: u32, marks: u64) -> bool {
+        if self.marks != marks {
+            self.marks = marks;
+            self.ranks.clear();
+        }
+        self.ranks.insert(rank)
     }
 }
 

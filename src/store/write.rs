@@ -237,9 +237,12 @@ impl Store {
     #[cold]
     fn put_special<T: 'static>(&self, node: NodeRef, old: T) {
         if node.has(flag::CUTOFF) {
+            let seen = if node.has(flag::FORCED) { node.take_base::<T>() } else { None };
             let spare = node.set_base(old);
-            self.graph.borrow_mut().mark_dirty(node.rank.get());
-            drop(spare);
+            node.lower(flag::FORCED);
+            node.raise(flag::PENDING);
+            self.mark_dirty(node);
+            drop((seen, spare));
         } else {
             self.lit.borrow_mut().push(self.id_of(node));
             self.eventful.set(true);
@@ -261,6 +264,7 @@ impl Store {
         self.lent.borrow_mut().pop();
         node.lower(flag::LENT);
         if node.has(flag::CUTOFF) {
+            node.lower(flag::PENDING | flag::FORCED);
             drop(node.take_base::<T>());
         }
         self.touch(node);
@@ -280,12 +284,18 @@ impl Store {
         if node.has(flag::DEAD) {
             return;
         }
+        self.marks.set(self.marks.get() + 1);
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
         graph.mark_dependents_outside(rank);
         if node.subs.get() != NONE {
             graph.mark_deliver(rank);
         }
+    }
+
+    fn mark_dirty(&self, node: NodeRef) {
+        self.marks.set(self.marks.get() + 1);
+        self.graph.borrow_mut().mark_dirty(node.rank.get());
     }
 
     fn end(&self, node: NodeRef, end: End) {
@@ -402,7 +412,9 @@ impl Store {
         if let Some(Write::Modify(change)) = write {
             change(value);
             let given = value.clone();
-            self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = Write::Set(given));
+            // Still a `modify`: on a cell with a cut-off it counts as a change.
+            let change = Box::new(move |held: &mut T| *held = given);
+            self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = Write::Modify(change));
         }
     }
 

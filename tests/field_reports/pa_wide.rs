@@ -115,7 +115,7 @@ fn pa_1_a_closure_run_by_a_read_in_a_batch() {
             let read = caught(|| d.get());
             assert_eq!(read, None, "the outermost call is the batch");
             assert_eq!(d.get(), 10);
-        })
+        });
     });
     assert_eq!(message.as_deref(), Some("closure"));
     a.set(3);
@@ -335,6 +335,23 @@ fn pa_5_a_panic_in_a_wave_that_construction_causes() {
     });
     assert_eq!(message.as_deref(), Some("far away"));
     assert_eq!((a.dependents(), arena::totals().cells), (0, before));
+}
+
+/// A hook of the cell fails when `subscribe` makes it observed: again nothing may stay behind.
+#[test]
+fn pa_5_a_hook_that_fails_as_the_cell_gets_its_first_subscriber() {
+    let a = Cell::new(0);
+    let hooked = Count::new();
+    let count = hooked.clone();
+    a.on_first_subscriber(move || {
+        count.up();
+        panic!("hook");
+    });
+    assert_eq!(caught(|| drop(a.subscribe_changes(|_| ()))).as_deref(), Some("hook"));
+    assert_eq!((hooked.get(), a.callbacks()), (1, 0));
+    let derive = || drop((&a).map(|v| *v).materialize());
+    assert_eq!(caught(derive).as_deref(), Some("hook"));
+    assert_eq!((hooked.get(), a.dependents()), (2, 0));
 }
 
 /// A closure that fails at construction leaves no cell, no edge and no reference.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use hyphae::{Cell, Error, Pipeline, Source, SubscriptionGuard, batch};
+use hyphae::{Cell, Error, Pipeline, Signal, Source, SubscriptionGuard, batch};
 
 use crate::support::{Count, Heard, Log, caught};
 
@@ -177,6 +177,30 @@ fn re_6_a_closure_that_writes_its_source_runs_until_it_converges() {
     assert_eq!((n.get(), next.get(), runs.get()), (5, 6, 6));
     n.set(2);
     assert_eq!((n.get(), next.get(), runs.get()), (5, 6, 10));
+}
+
+/// Feedback that never converges is an error of the call that began it, also where that call subscribes or reads.
+#[test]
+fn re_6_feedback_without_end_is_an_error_of_the_outermost_call() {
+    let n = Cell::new(0_u32);
+    let raise = || {
+        let n = n.clone();
+        move |signal: &Signal<'_, u32>| {
+            if let Signal::Value(v) = signal {
+                n.set(v.wrapping_add(1));
+            }
+        }
+    };
+    let refused = |error: Option<Error>| matches!(error, Some(Error::NoConvergence { .. }));
+    assert!(refused(n.try_subscribe(raise()).map(drop).err()));
+    assert_eq!(n.callbacks(), 0, "a refused subscription leaves nothing behind");
+    let guard = n.subscribe_changes(raise());
+    assert!(refused(n.try_set(0).err()));
+    assert!(refused(n.try_with(|v| n.set(*v)).err()));
+    assert!(refused(hyphae::try_batch(|| n.set(0)).err()));
+    drop(guard);
+    n.set(7);
+    assert_eq!(n.get(), 7);
 }
 
 /// A read of another derived cell in the middle of a notification locked up, or computed it once too often.

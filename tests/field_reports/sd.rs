@@ -363,7 +363,7 @@ fn sd_6_guards_and_cells_that_own_one_another() {
 #[test]
 fn sd_8_a_cell_of_a_rebuilt_part_writes_what_rebuilds_it() {
     let sig = Cell::new("t");
-    let newest: Rc<RefCell<Option<(Cell<&str>, SubscriptionGuard)>>> = Rc::default();
+    let newest = Rc::new(RefCell::new(None::<(Cell<&str>, SubscriptionGuard)>));
     let runs = Count::new();
     let _rebuild = sig.watch({
         let (sig, newest, runs) = (sig.clone(), newest.clone(), runs.clone());

@@ -1,0 +1,169 @@
+//! The [`Api`] over the model.
+
+use std::rc::Rc;
+
+use super::kernel::{Kernel, Plan, Work};
+use super::model::{Guard, Handle, Naive};
+use super::op::{CellKind, Chain, Heard, Val, Write, work};
+use super::stages::Stage;
+use super::world::{Api, Callback, Class, State, Tick};
+
+impl Naive {
+    fn class_of(&self, cell: usize) -> Class {
+        self.s().cells[cell].class
+    }
+}
+
+impl Api for Naive {
+    type Handle = Handle;
+    type Guard = Guard;
+    type Plan = Rc<Plan>;
+    type Key = usize;
+
+    fn new_cell(&self, value: i64, kind: CellKind) -> Handle {
+        let made = self.admit(Class::Cell, Val::Int(value));
+        let mut state = self.s();
+        let node = &mut state.cells[made.cell];
+        match kind {
+            CellKind::Plain => (),
+            CellKind::Parity => node.same = Some(work::same_parity),
+            CellKind::Equal => node.same = Some(|a, b| a == b),
+            CellKind::NoCoalesce => node.event = true,
+        }
+        drop(state);
+        made
+    }
+
+    fn new_source(&self) -> Handle {
+        let made = self.admit(Class::Source, Val::Int(0));
+        self.s().cells[made.cell].event = true;
+        made
+    }
+
+    fn derive(&self, of: &Handle, chain: Chain, tick: Tick) -> Handle {
+        let (stages, empty) = Stage::of(chain, &tick);
+        let of_source = self.class_of(of.cell) == Class::Source;
+        let optional = empty || of_source;
+        let class = if optional { Class::Opt } else { Class::Int };
+        let work = Work::Chain { of: of.cell, stages, optional, of_source };
+        Naive::derive(self, class, Kernel::new(work, vec![of.clone()]))
+    }
+
+    fn share(&self, of: &Handle, chain: Chain, tick: Tick) -> Option<Rc<Plan>> {
+        let (stages, empty) = Stage::of(chain, &tick);
+        let has_seed = !empty && self.class_of(of.cell) != Class::Source;
+        has_seed.then(|| Plan::new(of.clone(), stages))
+    }
+
+    fn consume(&self, plan: &Rc<Plan>, mapped: bool) -> Handle {
+        let (plan, of) = (plan.clone(), None);
+        let work = Work::Consumer { plan, of, mapped };
+        Naive::derive(self, Class::Int, Kernel::new(work, Vec::new()))
+    }
+
+    fn join(&self, left: &Handle, right: &Handle) -> Handle {
+        let work = Work::Join(left.cell, right.cell);
+        let held = vec![left.clone(), right.clone()];
+        Naive::derive(self, Class::Pair, Kernel::new(work, held))
+    }
+
+    fn join_vec(&self, of: &[Handle]) -> Handle {
+        let work = Work::List(of.iter().map(|handle| handle.cell).collect());
+        Naive::derive(self, Class::List, Kernel::new(work, of.to_vec()))
+    }
+
+    fn subscribe(&self, to: &Handle, first: bool, mut callback: Callback) -> Guard {
+        if self.class_of(to.cell) == Class::Source {
+            // A source replays nothing.
+            return Naive::subscribe(self, to.cell, callback);
+        }
+        self.settle_for(to.cell);
+        self.user(|| {
+            if first {
+                let value = self.s().cells[to.cell].value.clone();
+                callback(Heard::Value(value));
+                let end = self.s().cells[to.cell].end.clone();
+                end.into_iter().for_each(&mut callback);
+            }
+            Naive::subscribe(self, to.cell, callback)
+        })
+    }
+
+    fn write(&self, to: &Handle, write: Write) -> Option<i64> {
+        match write {
+            Write::Update(_) | Write::Replace(_) => return self.update(to.cell, write),
+            _ => Naive::write(self, to.cell, write),
+        }
+        None
+    }
+
+    fn dispose(&self, what: &Handle) {
+        Naive::dispose(self, what.cell);
+    }
+
+    fn own(&self, owner: &Handle, guard: Guard) {
+        Naive::own(self, owner.cell, guard);
+    }
+
+    fn batch(&self, body: &mut dyn FnMut()) {
+        self.run_batch(body);
+    }
+
+    fn with(&self, what: &Handle, body: &mut dyn FnMut(Val)) -> bool {
+        // P4: reading a source is no settle point for its cut-off; it gives your own writes.
+        let is_derived = !self.s().cells[what.cell].inputs.is_empty();
+        if is_derived {
+            self.settle_for(what.cell);
+        }
+        let value = self.s().cells[what.cell].value.clone();
+        self.user(|| body(value));
+        true
+    }
+
+    fn class(&self, what: &Handle) -> Class {
+        self.class_of(what.cell)
+    }
+
+    fn usable(&self, what: &Handle) -> bool {
+        !self.s().cells[what.cell].disposed
+    }
+
+    fn key(&self, what: &Handle) -> usize {
+        what.cell
+    }
+
+    fn contains(&self, key: usize) -> bool {
+        !self.s().cells[key].dead
+    }
+
+    fn upgrade(&self, key: usize) -> Option<Handle> {
+        let (open, class) = {
+            let node = &self.s().cells[key];
+            (!node.dead && !node.disposed, node.class)
+        };
+        (open && class != Class::Source).then(|| self.hold(key))
+    }
+
+    fn state(&self, what: &Handle) -> State {
+        let state = self.s();
+        let node = &state.cells[what.cell];
+        let has_value = node.class != Class::Source && !node.disposed;
+        (has_value.then(|| node.value.clone()), node.end.clone())
+    }
+
+    fn totals(&self) -> [usize; 3] {
+        let state = self.s();
+        let live = state.cells.iter().filter(|node| !node.dead);
+        let edges = live.clone().map(|node| node.inputs.len()).sum();
+        let subs = state.subs.iter().filter(|sub| !sub.gone).count();
+        [live.count(), edges, subs]
+    }
+
+    fn round(&self) -> u64 {
+        self.0.rounds.get()
+    }
+
+    fn inputs(&self, _: usize, _: &[usize]) -> Vec<usize> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,134 @@
+//! How proptest makes operations.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+
+use super::op::{CellKind, Chain, Op, Script, Trap, Write};
+
+fn value() -> impl Strategy<Value = i8> {
+    -1..7_i8
+}
+
+fn index() -> impl Strategy<Value = u8> {
+    0..24_u8
+}
+
+fn kind() -> impl Strategy<Value = CellKind> {
+    prop_oneof![
+        3 => Just(CellKind::Plain),
+        1 => Just(CellKind::Parity),
+        1 => Just(CellKind::Equal),
+        1 => Just(CellKind::NoCoalesce),
+    ]
+}
+
+fn chain() -> impl Strategy<Value = Chain> {
+    prop_oneof![
+        Just(Chain::Map),
+        Just(Chain::Halve),
+        Just(Chain::Filter),
+        Just(Chain::Scan),
+        Just(Chain::Deduped),
+        Just(Chain::DedupedTap),
+        Just(Chain::Pairwise),
+        (0..4_u8).prop_map(Chain::TakeTap),
+        (0..4_u8).prop_map(Chain::TapTake),
+        (0..3_u8).prop_map(Chain::Skip),
+        Just(Chain::Last),
+        Just(Chain::TapMaps),
+        Just(Chain::FilterScan),
+        Just(Chain::HalveDeduped),
+    ]
+}
+
+fn write() -> impl Strategy<Value = Write> {
+    prop_oneof![
+        12 => value().prop_map(Write::Set),
+        3 => value().prop_map(Write::SetIfChanged),
+        2 => value().prop_map(Write::Replace),
+        3 => (0..3_i8).prop_map(Write::Update),
+        3 => (0..3_i8).prop_map(Write::Modify),
+        1 => Just(Write::Complete),
+        1 => (0..3_u8).prop_map(Write::Fail),
+    ]
+}
+
+/// Operations without others inside.
+fn simple() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        12 => (index(), write()).prop_map(|(at, write)| Op::Write(at, write)),
+        2 => (value(), kind()).prop_map(|(value, kind)| Op::NewCell { value, kind }),
+        1 => Just(Op::NewSource),
+        2 => (index(), chain()).prop_map(|(of, chain)| Op::Derive { of, chain, trap: Trap::default() }),
+        1 => (index(), any::<bool>()).prop_map(|(plan, mapped)| Op::Consume { plan, mapped }),
+        1 => (index(), index()).prop_map(|(left, right)| Op::Join(left, right)),
+        2 => (index(), Just(vec![])).prop_map(|(to, script)| Op::Subscribe { to, script }),
+        1 => (index(), Just(vec![])).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
+        1 => index().prop_map(Op::CloneHandle),
+        2 => index().prop_map(Op::DropHandle),
+        2 => index().prop_map(Op::DropGuard),
+        1 => Just(Op::DropOwn),
+        1 => index().prop_map(Op::DropPlan),
+        1 => index().prop_map(Op::Dispose),
+        4 => index().prop_map(Op::Read),
+        1 => (index(), index()).prop_map(|(owner, guard)| Op::Own { owner, guard }),
+        1 => (0..1_u8).prop_map(Op::Panic),
+    ]
+}
+
+/// What callbacks do: mostly small things, at an early call.
+fn inner() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => simple(),
+        1 => vec(simple(), 1..4).prop_map(Op::Batch),
+        1 => (index(), simple()).prop_map(|(at, op)| Op::With(at, Box::new(op))),
+    ]
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    vec((1..6_u8, inner()), 0..3)
+}
+
+fn trap() -> impl Strategy<Value = Trap> {
+    let script = prop_oneof![4 => Just(vec![]), 1 => script()];
+    (option::weighted(0.15, value()), script)
+        .prop_map(|(panic_on, script)| Trap { panic_on, script })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let batch = prop_oneof![
+        5 => simple(),
+        1 => nesting(),
+        1 => vec(prop_oneof![simple(), nesting()], 0..4).prop_map(Op::Batch),
+    ];
+    prop_oneof![
+        12 => simple(),
+        14 => nesting(),
+        5 => vec(batch, 0..7).prop_map(Op::Batch),
+    ]
+}
+
+/// Operations with others inside: those that take closures.
+fn nesting() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        6 => (index(), chain(), trap()).prop_map(|(of, chain, trap)| Op::Derive { of, chain, trap }),
+        1 => (index(), chain(), trap()).prop_map(|(of, chain, trap)| Op::Share { of, chain, trap }),
+        2 => (index(), any::<bool>()).prop_map(|(plan, mapped)| Op::Consume { plan, mapped }),
+        2 => (index(), index()).prop_map(|(left, right)| Op::Join(left, right)),
+        2 => vec(index(), 0..5).prop_map(Op::JoinVec),
+        5 => (index(), script()).prop_map(|(to, script)| Op::Subscribe { to, script }),
+        2 => (index(), script()).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
+        1 => (index(), inner()).prop_map(|(at, op)| Op::With(at, Box::new(op))),
+    ]
+}
+
+/// A case: a few sources first, so that what follows has something to work on.
+pub fn ops() -> impl Strategy<Value = Vec<Op>> {
+    let sources =
+        vec((value(), kind()).prop_map(|(value, kind)| Op::NewCell { value, kind }), 1..5);
+    (sources, vec(op(), 30..70)).prop_map(|(mut ops, rest)| {
+        ops.extend(rest);
+        ops
+    })
+}

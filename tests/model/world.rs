@@ -1,0 +1,405 @@
+//! The interpreter of operations. It runs them over an [`Api`]: the library or the model. Both get the same closures, so
+//! that callbacks do the same things; what they hear, run and see is noted here, for comparison.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+
+use super::op::{CellKind, Chain, Heard, Op, Script, Trap, Val, Write};
+
+/// Called by the closures of a chain with each value they take.
+pub type Tick = Rc<dyn Fn(i64)>;
+pub type Callback = Box<dyn FnMut(Heard)>;
+
+/// The payload of every panic that a case makes on purpose.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+pub struct Boom(pub u64);
+
+/// What a handle can be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// A source cell.
+    Cell,
+    /// A derived cell of numbers.
+    Int,
+    Opt,
+    Pair,
+    List,
+    /// A stream of events.
+    Source,
+}
+
+/// Value and end of a cell that can be read.
+pub type State = (Option<Val>, Option<Heard>);
+
+/// The part of the library's API that cases use.
+pub trait Api: 'static {
+    type Handle: Clone + 'static;
+    type Guard: 'static;
+    type Plan: Clone + 'static;
+    type Key: Copy + PartialEq;
+
+    fn new_cell(&self, value: i64, kind: CellKind) -> Self::Handle;
+    fn new_source(&self) -> Self::Handle;
+    fn derive(&self, of: &Self::Handle, chain: Chain, tick: Tick) -> Self::Handle;
+    /// `None` if a pipeline of this chain can't be shared.
+    fn share(&self, of: &Self::Handle, chain: Chain, tick: Tick) -> Option<Self::Plan>;
+    fn consume(&self, plan: &Self::Plan, mapped: bool) -> Self::Handle;
+    fn join(&self, left: &Self::Handle, right: &Self::Handle) -> Self::Handle;
+    fn join_vec(&self, of: &[Self::Handle]) -> Self::Handle;
+    fn subscribe(&self, to: &Self::Handle, first: bool, callback: Callback) -> Self::Guard;
+    /// Gives what `replace` gave.
+    fn write(&self, to: &Self::Handle, write: Write) -> Option<i64>;
+    fn dispose(&self, what: &Self::Handle);
+    fn own(&self, owner: &Self::Handle, guard: Self::Guard);
+    fn batch(&self, body: &mut dyn FnMut());
+    /// Lends the value; false if that is refused.
+    fn with(&self, what: &Self::Handle, body: &mut dyn FnMut(Val)) -> bool;
+
+    fn class(&self, what: &Self::Handle) -> Class;
+    /// Whether it was not disposed of.
+    fn usable(&self, what: &Self::Handle) -> bool;
+    fn key(&self, what: &Self::Handle) -> Self::Key;
+    fn contains(&self, key: Self::Key) -> bool;
+    fn upgrade(&self, key: Self::Key) -> Option<Self::Handle>;
+    fn state(&self, what: &Self::Handle) -> State;
+    /// Live cells, edges and subscribers.
+    fn totals(&self) -> [usize; 3];
+    /// The number of the round under way.
+    fn round(&self) -> u64;
+    /// Numbers (not keys) of what a new cell reads, by the keys of all cells so far.
+    fn inputs(&self, of: Self::Key, among: &[Self::Key]) -> Vec<usize>;
+}
+
+/// A delivery in a wave: the round, and the subscriber.
+pub type Turn = (u64, usize);
+
+pub struct World<A: Api> {
+    pub api: A,
+    handles: RefCell<Vec<Option<A::Handle>>>,
+    guards: RefCell<Vec<Option<A::Guard>>>,
+    /// Shared pipelines, each with the number of its trap.
+    plans: RefCell<Vec<Option<(A::Plan, usize)>>>,
+    /// All cells that a handle was ever made for, in order of creation.
+    pub keys: RefCell<Vec<A::Key>>,
+    /// For each cell the numbers of its inputs.
+    pub inputs: RefCell<Vec<Vec<usize>>>,
+    /// What each subscriber heard and read.
+    pub heard: RefCell<Vec<Vec<Heard>>>,
+    /// The cell of each subscriber, if it is among `keys`.
+    pub listens_to: RefCell<Vec<usize>>,
+    /// Deliveries in the order in which they came (first ones, at subscription, apart).
+    pub turns: RefCell<Vec<Turn>>,
+    /// What was read outside callbacks.
+    pub reads: RefCell<Vec<Option<Val>>>,
+    /// How often the closures of each trap ran.
+    pub runs: RefCell<Vec<u64>>,
+    /// How many runs of each trap's closures are under way.
+    running: RefCell<Vec<u32>>,
+    booms: Cell<u64>,
+    /// Scripts don't run any more.
+    closing: Cell<bool>,
+    pub effects: RefCell<BTreeMap<&'static str, u64>>,
+}
+
+/// Who runs an operation: a subscriber by number, or somebody else.
+type By = Option<usize>;
+
+impl<A: Api> World<A> {
+    pub fn new(api: A) -> Rc<Self> {
+        Rc::new(Self {
+            api,
+            handles: RefCell::default(),
+            guards: RefCell::default(),
+            plans: RefCell::default(),
+            keys: RefCell::default(),
+            inputs: RefCell::default(),
+            heard: RefCell::default(),
+            listens_to: RefCell::default(),
+            turns: RefCell::default(),
+            reads: RefCell::default(),
+            runs: RefCell::default(),
+            running: RefCell::default(),
+            booms: Cell::new(0),
+            closing: Cell::new(false),
+            effects: RefCell::default(),
+        })
+    }
+
+    /// Runs an operation. A panic that it makes on purpose comes out as one.
+    pub fn run(self: &Rc<Self>, op: &Op, by: By) {
+        if self.try_run(op, by) {
+            *self.effects.borrow_mut().entry(op.name()).or_default() += 1;
+        }
+    }
+
+    fn try_run(self: &Rc<Self>, op: &Op, by: By) -> bool {
+        match op {
+            Op::NewCell { value, kind } => self.keep(self.api.new_cell(i64::from(*value), *kind)),
+            Op::NewSource => self.keep(self.api.new_source()),
+            Op::Derive { of, chain, trap } => self.derive(*of, *chain, trap),
+            Op::Share { of, chain, trap } => self.share(*of, *chain, trap),
+            Op::Consume { plan, mapped } => self.consume(*plan, *mapped),
+            Op::DropPlan(at) => take_live(&self.plans, *at).map(drop).is_some(),
+            Op::Join(left, right) => self.join(*left, *right),
+            Op::JoinVec(of) => self.join_vec(of),
+            Op::Subscribe { to, script } => self.subscribe(*to, true, script),
+            Op::SubscribeChanges { to, script } => self.subscribe(*to, false, script),
+            Op::CloneHandle(at) => self.clone_handle(*at),
+            Op::DropHandle(at) => take_live(&self.handles, *at).map(drop).is_some(),
+            Op::DropGuard(at) => take_live(&self.guards, *at).map(drop).is_some(),
+            Op::DropOwn => by.is_some_and(|own| self.drop_guard(own)),
+            Op::Dispose(at) => self.with_handle(*at, |_| true, |what| self.api.dispose(what)),
+            Op::Write(at, write) => self.write(*at, *write, by),
+            Op::Batch(ops) => self.batch(ops, by),
+            Op::Read(at) => self.with(*at, None, by),
+            Op::With(at, op) => self.with(*at, Some(op), by),
+            Op::Own { owner, guard } => self.own(*owner, *guard),
+            Op::Panic(_) => self.boom(op.name()),
+        }
+    }
+
+    /// The n-th live handle, modulo their number, of those that are usable and `suit`.
+    fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
+        let handles = self.handles.borrow();
+        let suitable: Vec<&A::Handle> = handles
+            .iter()
+            .flatten()
+            .filter(|handle| suits(self.api.class(handle)) && self.api.usable(handle))
+            .collect();
+        let at = usize::from(at).checked_rem(suitable.len())?;
+        Some(suitable[at].clone())
+    }
+
+    fn with_handle(
+        &self,
+        at: u8,
+        suits: impl Fn(Class) -> bool,
+        body: impl FnOnce(&A::Handle),
+    ) -> bool {
+        let found = self.pick(at, suits);
+        found.map(|handle| body(&handle)).is_some()
+    }
+
+    fn keep(&self, handle: A::Handle) -> bool {
+        let key = self.api.key(&handle);
+        let inputs = self.api.inputs(key, &self.keys.borrow());
+        self.keys.borrow_mut().push(key);
+        self.inputs.borrow_mut().push(inputs);
+        self.handles.borrow_mut().push(Some(handle));
+        true
+    }
+
+    fn derive(self: &Rc<Self>, of: u8, chain: Chain, trap: &Trap) -> bool {
+        let Some(input) = self.pick(of, |_| true) else {
+            return false;
+        };
+        let derived = self.api.derive(&input, chain, self.tick(trap));
+        self.keep(derived)
+    }
+
+    fn share(self: &Rc<Self>, of: u8, chain: Chain, trap: &Trap) -> bool {
+        let Some(of) = self.pick(of, |_| true) else {
+            return false;
+        };
+        let number = self.runs.borrow().len();
+        let plan = self.api.share(&of, chain, self.tick(trap));
+        plan.map(|plan| self.plans.borrow_mut().push(Some((plan, number)))).is_some()
+    }
+
+    /// Not in a closure of the pipeline itself: if its first value is on the way, that is refused as a cycle (P7).
+    fn consume(&self, at: u8, mapped: bool) -> bool {
+        let plan = {
+            let (plans, running) = (self.plans.borrow(), self.running.borrow());
+            let open = plans.iter().flatten().filter(|(_, trap)| running[*trap] == 0);
+            let open: Vec<&A::Plan> = open.map(|(plan, _)| plan).collect();
+            usize::from(at).checked_rem(open.len()).map(|at| open[at].clone())
+        };
+        plan.map(|plan| self.keep(self.api.consume(&plan, mapped))).is_some()
+    }
+
+    fn join(&self, left: u8, right: u8) -> bool {
+        let (Some(left), Some(right)) = (self.pick(left, is_number), self.pick(right, is_number))
+        else {
+            return false;
+        };
+        self.keep(self.api.join(&left, &right))
+    }
+
+    fn join_vec(&self, of: &[u8]) -> bool {
+        let picked = of.iter().filter_map(|at| self.pick(*at, is_number));
+        let picked: Vec<A::Handle> = picked.collect();
+        self.keep(self.api.join_vec(&picked))
+    }
+
+    fn clone_handle(&self, at: u8) -> bool {
+        let found = self.pick(at, |_| true);
+        found.map(|handle| self.handles.borrow_mut().push(Some(handle))).is_some()
+    }
+
+    fn write(&self, at: u8, write: Write, by: By) -> bool {
+        let suits = |class| match write {
+            Write::Set(_) | Write::Complete => matches!(class, Class::Cell | Class::Source),
+            _ => class == Class::Cell,
+        };
+        let Some(to) = self.pick(at, suits) else {
+            return false;
+        };
+        if let Some(former) = self.api.write(&to, write) {
+            self.note_read(by, Some(Val::Int(former)));
+        }
+        true
+    }
+
+    fn batch(self: &Rc<Self>, ops: &[Op], by: By) -> bool {
+        self.api.batch(&mut || ops.iter().for_each(|op| self.run(op, by)));
+        true
+    }
+
+    fn with(self: &Rc<Self>, at: u8, op: Option<&Op>, by: By) -> bool {
+        let Some(what) = self.pick(at, |class| class != Class::Source) else {
+            return false;
+        };
+        let read = self.api.with(&what, &mut |value| {
+            self.note_read(by, Some(value));
+            if let Some(op) = op {
+                self.run(op, by);
+            }
+        });
+        if !read {
+            self.note_read(by, None);
+        }
+        true
+    }
+
+    fn note_read(&self, by: By, value: Option<Val>) {
+        match by {
+            Some(by) => self.heard.borrow_mut()[by].push(Heard::Read(value)),
+            None => self.reads.borrow_mut().push(value),
+        }
+    }
+
+    fn own(&self, owner: u8, guard: u8) -> bool {
+        let Some(owner) = self.pick(owner, |_| true) else {
+            return false;
+        };
+        let guard = take_live(&self.guards, guard);
+        guard.map(|guard| self.api.own(&owner, guard)).is_some()
+    }
+
+    fn drop_guard(&self, at: usize) -> bool {
+        let guard = self.guards.borrow_mut()[at].take();
+        guard.map(drop).is_some()
+    }
+
+    fn subscribe(self: &Rc<Self>, to: u8, first: bool, script: &Script) -> bool {
+        let Some(to) = self.pick(to, |_| true) else {
+            return false;
+        };
+        let number = self.guards.borrow().len();
+        self.guards.borrow_mut().push(None);
+        self.heard.borrow_mut().push(Vec::new());
+        self.listens_to.borrow_mut().push(self.number_of(&to));
+        let (world, script) = (self.clone(), script.clone());
+        let linked = Rc::new(Cell::new(false));
+        let (mut calls, in_wave) = (0, linked.clone());
+        let callback = move |heard| {
+            calls += 1;
+            world.heard.borrow_mut()[number].push(heard);
+            if in_wave.get() {
+                let turn = (world.api.round(), number);
+                world.turns.borrow_mut().push(turn);
+            }
+            world.play(&script, calls, Some(number));
+        };
+        let guard = self.api.subscribe(&to, first, Box::new(callback));
+        linked.set(true);
+        self.guards.borrow_mut()[number] = Some(guard);
+        true
+    }
+
+    /// The number of a cell among those that were made; clones of a handle have the same.
+    fn number_of(&self, what: &A::Handle) -> usize {
+        let key = self.api.key(what);
+        let found = self.keys.borrow().iter().position(|other| *other == key);
+        found.unwrap_or(usize::MAX)
+    }
+
+    fn play(self: &Rc<Self>, script: &Script, calls: u8, by: By) {
+        if self.closing.get() {
+            return;
+        }
+        for (_, op) in script.iter().filter(|(at, _)| *at == calls) {
+            self.run(op, by);
+        }
+    }
+
+    /// The closure that the closures of a chain call with each value.
+    fn tick(self: &Rc<Self>, trap: &Trap) -> Tick {
+        let number = self.runs.borrow().len();
+        self.runs.borrow_mut().push(0);
+        self.running.borrow_mut().push(0);
+        let (world, trap) = (self.clone(), trap.clone());
+        Rc::new(move |value| {
+            world.runs.borrow_mut()[number] += 1;
+            let runs = world.runs.borrow()[number];
+            let _running = Running::enter(&world.running, number);
+            world.play(&trap.script, u8::try_from(runs).unwrap_or(u8::MAX), None);
+            let panics = trap.panic_on.is_some_and(|at| i64::from(at) == value);
+            if panics && !world.closing.get() {
+                world.boom("panic in a closure");
+            }
+        })
+    }
+
+    fn boom(&self, what: &'static str) -> ! {
+        *self.effects.borrow_mut().entry(what).or_default() += 1;
+        let number = self.booms.get();
+        self.booms.set(number + 1);
+        // `resume_unwind` calls no panic hook, so the output stays readable.
+        resume_unwind(Box::new(Boom(number)))
+    }
+
+    /// Drops all that the case still holds, then disposes of what rings of owned guards keep alive.
+    pub fn clear(&self) {
+        self.closing.set(true);
+        while take_live(&self.guards, 0).map(drop).is_some() {}
+        while take_live(&self.plans, 0).map(drop).is_some() {}
+        while take_live(&self.handles, 0).map(drop).is_some() {}
+        for at in 0..self.keys.borrow().len() {
+            let key = self.keys.borrow()[at];
+            if let Some(handle) = self.api.upgrade(key) {
+                self.api.dispose(&handle);
+            }
+        }
+    }
+}
+
+/// A closure runs while this lives.
+struct Running<'a>(&'a RefCell<Vec<u32>>, usize);
+
+impl<'a> Running<'a> {
+    fn enter(running: &'a RefCell<Vec<u32>>, number: usize) -> Self {
+        running.borrow_mut()[number] += 1;
+        Self(running, number)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.borrow_mut()[self.1] -= 1;
+    }
+}
+
+fn is_number(class: Class) -> bool {
+    matches!(class, Class::Cell | Class::Int)
+}
+
+/// Takes the n-th of those that are there, modulo their number. The caller drops it with nothing borrowed.
+fn take_live<T>(slots: &RefCell<Vec<Option<T>>>, at: u8) -> Option<T> {
+    let mut slots = slots.borrow_mut();
+    let live: Vec<usize> = (0..slots.len()).filter(|&i| slots[i].is_some()).collect();
+    let at = usize::from(at).checked_rem(live.len())?;
+    slots[live[at]].take()
+}
