@@ -117,7 +117,10 @@ impl<P: Copy> Graph<P> {
 
     /// Removes the last in-edge of `dst`, and tells which it was.
     pub(crate) fn pop_in(&mut self, dst: Rank) -> Option<(Rank, EdgeKind)> {
-        let last = self.list_len(dst, Side::Ins).checked_sub(1)?;
+        if self.inline(dst, Side::Ins).is_empty() {
+            return None;
+        }
+        let last = self.list_len(dst, Side::Ins) - 1;
         let entry = self.entry(dst, Side::Ins, last);
         self.detach(dst, last);
         Some((entry.rank, entry.kind()))

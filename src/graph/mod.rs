@@ -222,7 +222,11 @@ impl<P: Copy> Graph<P> {
     /// If `rank` is vacant.
     pub(crate) fn remove(&mut self, rank: Rank) {
         assert!(self.is_occupied(rank), "no node at rank {rank}");
-        self.detach_all(rank);
+        let Record { first, .. } = self.records[rank as usize];
+        let Cold { ref input, quiet, .. } = self.cold[rank as usize];
+        if first != NONE || quiet != NONE || !input.is_empty() {
+            self.detach_all(rank);
+        }
         self.take_dirty(rank);
         self.deliver.clear(rank);
         self.records[rank as usize] = Record::default();

@@ -186,16 +186,27 @@ impl Store {
         self.pending.set(true);
     }
 
+    /// Drops something as soon as no user code is on the stack: now, or from the graveyard.
+    fn drop_soon(&self, remains: Remains) {
+        if self.busy.get() != 0 {
+            return self.entomb(remains);
+        }
+        self.busy.set(1);
+        self.guarded(|| remains.bury());
+        self.busy.set(0);
+        if self.pending.get() || self.troubled.get() {
+            self.rest_and_report();
+        }
+    }
+
     /// Takes a node without references, and all that only it kept, out of the graph.
     fn kill(&self, node: NodeRef) {
         let mut at = self.graveyard.borrow().len();
-        self.entomb(Remains::Node(node));
+        self.detach(node);
         while let Some(next) = self.next_dying(&mut at) {
             self.detach(next);
         }
-        if self.busy.get() == 0 {
-            self.rest_and_report();
-        }
+        self.drop_soon(Remains::Node(node));
     }
 
     fn next_dying(&self, at: &mut usize) -> Option<NodeRef> {
@@ -396,15 +407,12 @@ impl Store {
         };
         let (head, callback) = self.subs.borrow_mut().remove(node.subs.get(), key);
         node.subs.set(head);
-        if let Some(callback) = callback {
-            self.entomb(Remains::Callback(callback));
-        }
         self.watch_observed(node);
         if counted {
             self.release(node);
         }
-        if self.pending.get() && self.busy.get() == 0 {
-            self.rest_and_report();
+        if let Some(callback) = callback {
+            self.drop_soon(Remains::Callback(callback));
         }
     }
 
