@@ -11,14 +11,15 @@ use uuid::Uuid;
 
 use crate::cell::{Cell, CellImmutable, upgrade};
 use crate::error::CellInfo;
-use crate::graph::{CellId, EdgeKind};
+use crate::graph::{CellKey, EdgeKind};
+use crate::id::CellId;
 use crate::store::node::NodeRef;
 use crate::store::{Store, with_store};
 use crate::{store, uuids};
 
 fn look<R>(id: CellId, f: impl FnOnce(&Store, NodeRef) -> R) -> Option<R> {
     with_store(|store| {
-        let node = store.find(id);
+        let node = store.find(id.key());
         if node.is_none() {
             store::add(&store.counters.stale, 1);
         }
@@ -34,12 +35,12 @@ fn collect<R>(f: impl FnOnce(&Store) -> Vec<R>) -> Vec<R> {
 
 /// The ids of all live cells, inputs before what depends on them.
 pub fn cells() -> Vec<CellId> {
-    collect(|store| store.graph.borrow().iter().map(|(id, _, _)| id).collect())
+    collect(|store| store.graph.borrow().iter().map(|(id, _, _)| CellId::of(id)).collect())
 }
 
 /// Whether the cell lives.
 pub fn contains(id: CellId) -> bool {
-    with_store(|store| store.find(id).is_some()).unwrap_or(false)
+    with_store(|store| store.find(id.key()).is_some()).unwrap_or(false)
 }
 
 /// A handle to a live cell, if its values are `T`s.
@@ -51,22 +52,31 @@ pub fn contains(id: CellId) -> bool {
 /// assert!(arena::cell::<String>(cell.cell_id()).is_none());
 /// ```
 pub fn cell<T: 'static>(id: CellId) -> Option<Cell<T, CellImmutable>> {
-    upgrade::<T>(id).map(Cell::adopt)
+    upgrade::<T>(id.key()).map(Cell::adopt)
 }
 
 /// Name, id and place of creation.
 pub fn info(id: CellId) -> Option<CellInfo> {
-    look(id, |store, _| store.info(id)).flatten()
+    look(id, |store, _| store.info(id.key())).flatten()
+}
+
+impl CellInfo {
+    /// The cell's id; `None` where the information comes from another thread.
+    pub fn id(&self) -> Option<CellId> {
+        with_store(|store| (store.number == self.store).then(|| CellId::of(self.key)))
+            .ok()
+            .flatten()
+    }
 }
 
 /// The cell's name, if it has one.
 pub fn name(id: CellId) -> Option<Rc<str>> {
-    look(id, |store, _| store.tables.borrow().names.get(id).cloned()).flatten()
+    look(id, |store, _| store.tables.borrow().names.get(id.key()).cloned()).flatten()
 }
 
 /// The cell's UUID.
 pub fn uuid(id: CellId) -> Option<Uuid> {
-    look(id, |store, _| uuids::of(store, id)).flatten()
+    look(id, |store, _| uuids::of(store, id.key())).flatten()
 }
 
 /// The live cell that has this UUID.
@@ -77,7 +87,7 @@ pub fn uuid(id: CellId) -> Option<Uuid> {
 /// assert_eq!(arena::by_uuid(cell.id()), Some(cell.cell_id()));
 /// ```
 pub fn by_uuid(uuid: Uuid) -> Option<CellId> {
-    with_store(|store| uuids::find(store, uuid)).ok().flatten()
+    with_store(|store| uuids::find(store, uuid)).ok().flatten().map(CellId::of)
 }
 
 /// Where the cell was made.
@@ -105,7 +115,7 @@ pub fn dependencies(id: CellId) -> Option<Vec<CellId>> {
     look(id, |store, node| {
         let graph = store.graph.borrow();
         let inputs = graph.ins(node.rank.get()).filter(|edge| edge.1 != EdgeKind::Order);
-        inputs.map(|(rank, _)| graph.id(rank)).collect()
+        inputs.map(|(rank, _)| CellId::of(graph.id(rank))).collect()
     })
 }
 
@@ -114,7 +124,7 @@ pub fn dependents(id: CellId) -> Option<Vec<CellId>> {
     look(id, |store, node| {
         let graph = store.graph.borrow();
         let readers = graph.outs(node.rank.get()).filter(|edge| edge.1 != EdgeKind::Order);
-        readers.map(|(rank, _)| graph.id(rank)).collect()
+        readers.map(|(rank, _)| CellId::of(graph.id(rank))).collect()
     })
 }
 
@@ -262,21 +272,24 @@ fn rows() -> Vec<Row> {
         graph
             .iter()
             .map(|(id, rank, node)| Row {
-                id,
+                id: CellId::of(id),
                 label: label(store, id),
                 operator: node.operator(),
                 type_name: node.type_name(),
                 place: store.place(node.place),
                 subscribers: store.subs.borrow().count(node.subs.get()),
-                inputs: graph.ins(rank).map(|(from, kind)| (graph.id(from), kind)).collect(),
+                inputs: graph
+                    .ins(rank)
+                    .map(|(from, kind)| (CellId::of(graph.id(from)), kind))
+                    .collect(),
             })
             .collect()
     })
 }
 
-fn label(store: &Store, id: CellId) -> String {
+fn label(store: &Store, id: CellKey) -> String {
     let name = store.tables.borrow().names.get(id).cloned();
-    name.map_or_else(|| format!("{id:?}"), |name| name.to_string())
+    name.map_or_else(|| format!("{:?}", CellId::of(id)), |name| name.to_string())
 }
 
 /// Escapes text for a quoted string of DOT or JSON.
@@ -345,13 +358,13 @@ pub fn dependency_tree(id: CellId) -> Option<String> {
         let graph = store.graph.borrow();
         let mut out = String::new();
         let mut shown = std::collections::HashSet::new();
-        let mut stack = vec![(id, 0_usize)];
+        let mut stack = vec![(id.key(), 0_usize)];
         while let Some((id, depth)) = stack.pop() {
             let Some(rank) = graph.rank_of(id) else {
                 continue;
             };
             let first = shown.insert(id);
-            let inputs: Vec<CellId> = graph.ins(rank).map(|(from, _)| graph.id(from)).collect();
+            let inputs: Vec<CellKey> = graph.ins(rank).map(|(from, _)| graph.id(from)).collect();
             let mark = if first || inputs.is_empty() { "" } else { " (above)" };
             let _ = writeln!(out, "{}{}{mark}", "  ".repeat(depth), label(store, id));
             if first {

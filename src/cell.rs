@@ -11,7 +11,8 @@ use std::rc::Rc;
 use uuid::Uuid;
 
 use crate::error::{CellError, Error};
-use crate::graph::CellId;
+use crate::graph::CellKey;
+use crate::id::CellId;
 use crate::signal::Signal;
 use crate::store::node::{CallbackBox, End, NodeRef};
 use crate::store::{Hook, Store, Write, expect, flag, with_store};
@@ -28,18 +29,18 @@ pub struct CellImmutable;
 
 /// A counted reference to a node; neither clone nor drop does anything once the store is gone.
 pub(crate) struct Strong {
-    id: CellId,
+    id: CellKey,
     /// The store is the thread's own.
     _not_send: PhantomData<*const ()>,
 }
 
 impl Strong {
     /// Takes over the reference that a new node is born with, or one that was just counted.
-    pub(crate) fn adopt(id: CellId) -> Self {
+    pub(crate) fn adopt(id: CellKey) -> Self {
         Self { id, _not_send: PhantomData }
     }
 
-    pub(crate) fn id(&self) -> CellId {
+    pub(crate) fn id(&self) -> CellKey {
         self.id
     }
 }
@@ -114,6 +115,11 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// The handle of the cell in the arena: 8 bytes, `Copy`, never taken for a later cell.
     pub fn cell_id(&self) -> CellId {
+        CellId::of(self.key())
+    }
+
+    #[inline]
+    pub(crate) fn key(&self) -> CellKey {
         self.strong.id()
     }
 
@@ -125,7 +131,7 @@ impl<T: 'static, M> Cell<T, M> {
     #[track_caller]
     pub fn id(&self) -> Uuid {
         expect(
-            with_store(|store| uuids::of(store, self.cell_id()))
+            with_store(|store| uuids::of(store, self.key()))
                 .and_then(|uuid| uuid.ok_or(Error::StoreClosed)),
         )
     }
@@ -141,17 +147,17 @@ impl<T: 'static, M> Cell<T, M> {
     pub fn set_name(&self, name: impl Into<Rc<str>>) {
         let name = name.into();
         let _ = with_store(|store| {
-            let Some(node) = store.find(self.cell_id()) else {
+            let Some(node) = store.find(self.key()) else {
                 return;
             };
             node.raise(flag::NAMED);
-            store.tables.borrow_mut().names.insert(self.cell_id(), name);
+            store.tables.borrow_mut().names.insert(self.key(), name);
         });
     }
 
     /// The cell's name, if it has one.
     pub fn name(&self) -> Option<Rc<str>> {
-        with_store(|store| store.tables.borrow().names.get(self.cell_id()).cloned()).ok().flatten()
+        with_store(|store| store.tables.borrow().names.get(self.key()).cloned()).ok().flatten()
     }
 
     /// Gives the cell a UUID of the application's own.
@@ -167,13 +173,13 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// [`Cell::with_uuid`] that gives the error back.
     pub fn try_with_uuid(self, uuid: Uuid) -> Result<Self, Error> {
-        with_store(|store| uuids::give(store, self.cell_id(), uuid))??;
+        with_store(|store| uuids::give(store, self.key(), uuid))??;
         Ok(self)
     }
 
     /// Where the cell was made.
     pub fn place(&self) -> Option<&'static Location<'static>> {
-        with_store(|store| store.find(self.cell_id()).map(|node| store.place(node.place)))
+        with_store(|store| store.find(self.key()).map(|node| store.place(node.place)))
             .ok()
             .flatten()
     }
@@ -222,7 +228,7 @@ impl<T: 'static, M> Cell<T, M> {
     #[inline]
     pub fn try_with<R>(&self, f: impl FnOnce(&T) -> R) -> Result<R, Error> {
         let place = Location::caller();
-        with_store(|store| store.read(self.cell_id(), place, f))?
+        with_store(|store| store.read(self.key(), place, f))?
     }
 
     /// Ends the cell although handles, guards or dependents are left (rule C7).
@@ -232,7 +238,7 @@ impl<T: 'static, M> Cell<T, M> {
     #[track_caller]
     pub fn dispose(&self) {
         expect(
-            with_store(|store| match store.find(self.cell_id()) {
+            with_store(|store| match store.find(self.key()) {
                 Some(node) => store.dispose(node),
                 None => Ok(()),
             })
@@ -242,7 +248,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// A reference that does not keep the cell alive.
     pub fn downgrade(&self) -> WeakCell<T, M> {
-        WeakCell { id: self.cell_id(), _type: PhantomData }
+        WeakCell { id: self.key(), _type: PhantomData }
     }
 
     /// The same cell without the right to write it.
@@ -253,7 +259,7 @@ impl<T: 'static, M> Cell<T, M> {
     /// Keeps each write of a batch as an event of its own, in arrival order, instead of the last one only (rule P12).
     #[must_use]
     pub fn no_coalesce(self) -> Self {
-        let _ = with_store(|store| store.find(self.cell_id()).map(|node| node.raise(flag::EVENT)));
+        let _ = with_store(|store| store.find(self.key()).map(|node| node.raise(flag::EVENT)));
         self
     }
 
@@ -282,7 +288,7 @@ impl<T: 'static, M> Cell<T, M> {
     /// How many guards the cell owns.
     pub fn owned_count(&self) -> usize {
         with_store(|store| {
-            store.tables.borrow().owned.get(self.cell_id()).map_or(0, |owned| owned.len())
+            store.tables.borrow().owned.get(self.key()).map_or(0, |owned| owned.len())
         })
         .unwrap_or(0)
     }
@@ -403,7 +409,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn look(&self, f: impl FnOnce(&Store, NodeRef) -> usize) -> usize {
-        with_store(|store| store.find(self.cell_id()).map_or(0, |node| f(store, node))).unwrap_or(0)
+        with_store(|store| store.find(self.key()).map_or(0, |node| f(store, node))).unwrap_or(0)
     }
 
     /// Calls `f` whenever the cell gets its first subscriber or dependent. Hooks run when the call that caused them
@@ -429,7 +435,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn end(&self) -> Option<End> {
-        with_store(|store| store.find(self.cell_id()).and_then(|node| store.end_of(node)))
+        with_store(|store| store.find(self.key()).and_then(|node| store.end_of(node)))
             .ok()
             .flatten()
     }
@@ -515,7 +521,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// the cell has ended is decided when the write is applied.
     pub fn try_set(&self, value: T) -> Result<(), Error> {
         with_store(|store| {
-            let node = store.writable(self.cell_id())?;
+            let node = store.writable(self.key())?;
             store.write(node, Write::Set(value))
         })?
     }
@@ -606,14 +612,14 @@ impl<T: 'static> Cell<T, CellMutable> {
 
 impl<T: 'static, M> fmt::Debug for Cell<T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "Cell", self.cell_id())
+        debug_handle(f, "Cell", self.key())
     }
 }
 
-pub(crate) fn debug_handle(f: &mut fmt::Formatter<'_>, what: &str, id: CellId) -> fmt::Result {
+pub(crate) fn debug_handle(f: &mut fmt::Formatter<'_>, what: &str, id: CellKey) -> fmt::Result {
     let info = with_store(|store| store.info(id)).ok().flatten();
     let mut out = f.debug_struct(what);
-    out.field("id", &id);
+    out.field("id", &CellId::of(id));
     if let Some(info) = info {
         out.field("name", &info.name).field("place", &format_args!("{}", info.place));
     }
@@ -622,7 +628,7 @@ pub(crate) fn debug_handle(f: &mut fmt::Formatter<'_>, what: &str, id: CellId) -
 
 /// A reference to a cell that does not keep it alive.
 pub struct WeakCell<T: 'static, M = CellMutable> {
-    id: CellId,
+    id: CellKey,
     _type: PhantomData<(fn() -> T, M, *const ())>,
 }
 
@@ -646,7 +652,7 @@ impl<T: 'static, M> WeakCell<T, M> {
 
     /// The id of the cell, alive or not.
     pub fn cell_id(&self) -> CellId {
-        self.id
+        CellId::of(self.id)
     }
 }
 
@@ -657,7 +663,7 @@ impl<T: 'static, M> fmt::Debug for WeakCell<T, M> {
 }
 
 /// Counts a reference to a live node whose value is a `T`.
-pub(crate) fn upgrade<T: 'static>(id: CellId) -> Option<Strong> {
+pub(crate) fn upgrade<T: 'static>(id: CellKey) -> Option<Strong> {
     let found = with_store(|store| {
         let node = store.find(id).filter(|node| node.holds::<T>() && !node.has(flag::DISPOSED));
         match node {

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use crate::graph::CellId;
+use crate::graph::CellKey;
+use crate::id::debug_key;
 
 /// The error a cell failed with: a shared, cheap handle (`fail` made it, subscribers see it).
 #[derive(Clone)]
@@ -46,8 +47,9 @@ impl fmt::Debug for CellError {
 /// Which cell an error speaks of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellInfo {
-    /// The handle in the arena.
-    pub id: CellId,
+    pub(crate) key: CellKey,
+    /// The number of the store it lives in.
+    pub(crate) store: u64,
     /// The name given by `with_name`, if any.
     pub name: Option<String>,
     /// Where the cell was made.
@@ -57,9 +59,11 @@ pub struct CellInfo {
 impl fmt::Display for CellInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(f, "cell \"{name}\" ({:?}, made at {})", self.id, self.place),
-            None => write!(f, "unnamed cell ({:?}, made at {})", self.id, self.place),
+            Some(name) => write!(f, "cell \"{name}\" (")?,
+            None => f.write_str("unnamed cell (")?,
         }
+        debug_key(self.key, f)?;
+        write!(f, ", made at {})", self.place)
     }
 }
 

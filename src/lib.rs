@@ -46,6 +46,7 @@
 pub mod arena;
 mod cell;
 mod error;
+mod id;
 // Links against the order and passive edges are for operators whose inputs change; the property tests use them all.
 #[cfg_attr(not(test), allow(dead_code, unused_imports))]
 mod graph;
@@ -61,7 +62,7 @@ mod uuids;
 
 pub use cell::{Cell, CellImmutable, CellMutable, WeakCell, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback};
-pub use graph::CellId;
+pub use id::CellId;
 pub use operators::combine::join_vec;
 pub use operators::pure::ResultLike;
 pub use pipeline::{Definite, Empty, Give, Pipeline, Plan, Seedness, SharedPipeline};

@@ -7,13 +7,13 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 
 use crate::error::Error;
-use crate::graph::CellId;
+use crate::graph::CellKey;
 use crate::store::{Store, expect, with_store};
 use crate::subscription::SubscriptionGuard;
 
 enum Item {
     /// Holds one counted reference.
-    Cell(CellId),
+    Cell(CellKey),
     Guard(SubscriptionGuard),
     Cleanup(Box<dyn FnOnce()>),
     Child(Rc<ScopeBody>),
@@ -36,7 +36,7 @@ impl ScopeBody {
     }
 
     /// Takes over one counted reference to a cell.
-    pub(crate) fn take_cell(&self, id: CellId) {
+    pub(crate) fn take_cell(&self, id: CellKey) {
         self.add(Item::Cell(id));
     }
 

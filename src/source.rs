@@ -10,7 +10,8 @@ use uuid::Uuid;
 use crate::CellImmutable;
 use crate::cell::{Cell, Strong, debug_handle, upgrade};
 use crate::error::Error;
-use crate::graph::CellId;
+use crate::graph::CellKey;
+use crate::id::CellId;
 use crate::signal::Signal;
 use crate::store::node::{CallbackBox, Event, NodeRef};
 use crate::store::{Write, expect, with_store};
@@ -67,7 +68,7 @@ impl<T: 'static> Source<T> {
 
     /// [`Source::emit`] that gives errors back, also [`Error::Ended`].
     pub fn try_emit(&self, event: T) -> Result<(), Error> {
-        with_store(|store| store.emit(store.writable(self.cell_id())?, event))?
+        with_store(|store| store.emit(store.writable(self.cell.key())?, event))?
     }
 
     /// Ends the stream; events sent before in the same batch are delivered first.
@@ -141,19 +142,19 @@ impl<T: 'static> Source<T> {
 
     /// A reference that does not keep the source alive.
     pub fn downgrade(&self) -> WeakSource<T> {
-        WeakSource { id: self.cell_id(), _type: PhantomData }
+        WeakSource { id: self.cell.key(), _type: PhantomData }
     }
 }
 
 impl<T: 'static> fmt::Debug for Source<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "Source", self.cell_id())
+        debug_handle(f, "Source", self.cell.key())
     }
 }
 
 /// A reference to a [`Source`] that does not keep it alive.
 pub struct WeakSource<T: 'static> {
-    id: CellId,
+    id: CellKey,
     _type: PhantomData<(fn() -> T, *const ())>,
 }
 

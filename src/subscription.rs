@@ -5,7 +5,8 @@ use std::marker::PhantomData;
 
 use uuid::Uuid;
 
-use crate::graph::CellId;
+use crate::graph::CellKey;
+use crate::id::CellId;
 use crate::store::node::NodeRef;
 use crate::store::{Store, SubKey, with_store};
 use crate::uuids;
@@ -25,7 +26,7 @@ impl SubscriptionId {
 }
 
 enum Kind {
-    Subscription { source: CellId, key: SubKey, counted: bool },
+    Subscription { source: CellKey, key: SubKey, counted: bool },
     Callback(Option<Box<dyn FnOnce()>>),
 }
 
@@ -46,7 +47,7 @@ pub struct SubscriptionGuard {
 }
 
 impl SubscriptionGuard {
-    pub(crate) fn subscription(source: CellId, key: SubKey) -> Self {
+    pub(crate) fn subscription(source: CellKey, key: SubKey) -> Self {
         Self { kind: Kind::Subscription { source, key, counted: true }, _not_send: PhantomData }
     }
 
@@ -73,12 +74,16 @@ impl SubscriptionGuard {
 
     /// The UUID of the cell it is on.
     pub fn source(&self) -> Option<Uuid> {
-        let id = self.cell()?;
+        let id = self.key()?;
         with_store(|store| uuids::of(store, id)).ok().flatten()
     }
 
     /// The cell it is on.
     pub fn cell(&self) -> Option<CellId> {
+        self.key().map(CellId::of)
+    }
+
+    pub(crate) fn key(&self) -> Option<CellKey> {
         match self.kind {
             Kind::Subscription { source, .. } => Some(source),
             Kind::Callback(_) => None,
@@ -140,7 +145,7 @@ impl fmt::Debug for SubscriptionGuard {
         match self.kind {
             Kind::Subscription { source, key, .. } => f
                 .debug_struct("SubscriptionGuard")
-                .field("on", &source)
+                .field("on", &CellId::of(source))
                 .field("id", &key.bits())
                 .finish(),
             Kind::Callback(_) => f.write_str("SubscriptionGuard(callback)"),

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::arena;
 use crate::cell::{Cell, CellMutable};
 use crate::error::CellError;
-use crate::graph::CellId;
+use crate::id::CellId;
 use crate::signal::Signal;
 use crate::source::Source;
 use crate::subscription::{SubscriptionGuard, SubscriptionId};

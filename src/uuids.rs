@@ -7,13 +7,13 @@
 use uuid::Uuid;
 
 use crate::error::Error;
-use crate::graph::CellId;
+use crate::graph::CellKey;
 use crate::store::{Store, flag};
 use slotmap::{Key, KeyData};
 
 const LOW_62: u64 = (1 << 62) - 1;
 
-fn compute(store: &Store, id: CellId) -> Uuid {
+fn compute(store: &Store, id: CellKey) -> Uuid {
     let bits = id.data().as_ffi();
     let high_60 = u128::from(store.number) << 2 | u128::from(bits >> 62);
     let (high_48, mid_12) = (high_60 >> 12, high_60 & 0xfff);
@@ -21,7 +21,7 @@ fn compute(store: &Store, id: CellId) -> Uuid {
 }
 
 /// Splits a UUID that some store of ours may have computed: store number and id.
-fn decode(uuid: Uuid) -> Option<(u64, CellId)> {
+fn decode(uuid: Uuid) -> Option<(u64, CellKey)> {
     let bits = uuid.as_u128();
     if bits >> 76 & 0xf != 8 || bits >> 62 & 0b11 != 0b10 {
         return None;
@@ -29,12 +29,12 @@ fn decode(uuid: Uuid) -> Option<(u64, CellId)> {
     let high_60 = (bits >> 80) << 12 | (bits >> 64 & 0xfff);
     let id_bits = (high_60 & 0b11) << 62 | bits & u128::from(LOW_62);
     let number = u64::try_from(high_60 >> 2).ok()?;
-    let id = CellId::from(KeyData::from_ffi(u64::try_from(id_bits).ok()?));
+    let id = CellKey::from(KeyData::from_ffi(u64::try_from(id_bits).ok()?));
     Some((number, id))
 }
 
 /// The UUID of a live cell.
-pub(crate) fn of(store: &Store, id: CellId) -> Option<Uuid> {
+pub(crate) fn of(store: &Store, id: CellKey) -> Option<Uuid> {
     let node = store.find(id)?;
     if node.has(flag::GIVEN_UUID) {
         return store.tables.borrow().uuids.get(id).copied();
@@ -44,7 +44,7 @@ pub(crate) fn of(store: &Store, id: CellId) -> Option<Uuid> {
 }
 
 /// The live cell of a UUID.
-pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellId> {
+pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellKey> {
     if let Some(&id) = store.tables.borrow().by_uuid.get(&uuid) {
         return Some(id);
     }
@@ -56,7 +56,7 @@ pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellId> {
 }
 
 /// Gives a cell a UUID of the application's own.
-pub(crate) fn give(store: &Store, id: CellId, uuid: Uuid) -> Result<(), Error> {
+pub(crate) fn give(store: &Store, id: CellKey, uuid: Uuid) -> Result<(), Error> {
     let node = store.usable(id)?;
     let Some(cell) = store.info(id) else {
         return Err(Error::StoreClosed);

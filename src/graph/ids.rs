@@ -1,4 +1,4 @@
-//! The id table: from [`CellId`] to the rank of the node, with ids that are never given out twice.
+//! The id table: from [`CellKey`] to the rank of the node, with ids that are never given out twice.
 //!
 //! A slot map tells the tenants of a slot apart by a version of 32 bits, one of which says whether
 //! the slot is occupied. A slot thus has 2^31 different ids; after that many tenants it would give
@@ -28,7 +28,7 @@
 
 use slotmap::SlotMap;
 
-use super::{CellId, NONE, Rank};
+use super::{CellKey, NONE, Rank};
 
 /// Removals to an epoch; see the module comment.
 const EPOCH_LIMIT: u32 = (1 << 31) - 2;
@@ -37,7 +37,7 @@ const EPOCH_LIMIT: u32 = (1 << 31) - 2;
 #[derive(Clone, Debug)]
 pub(super) struct Ids {
     /// The rank of each node, and [`NONE`] in each tombstone.
-    map: SlotMap<CellId, Rank>,
+    map: SlotMap<CellKey, Rank>,
     /// How many slots the map has.
     slots: usize,
     /// Removals that vacated a slot in this epoch.
@@ -54,7 +54,7 @@ impl Default for Ids {
 
 impl Ids {
     /// A new id, for the node at `rank`.
-    pub(super) fn insert(&mut self, rank: Rank) -> CellId {
+    pub(super) fn insert(&mut self, rank: Rank) -> CellKey {
         let id = self.map.insert(rank);
         self.slots = self.slots.max(self.map.len());
         id
@@ -62,20 +62,20 @@ impl Ids {
 
     /// The rank of a node; `None` if the node is gone.
     #[inline]
-    pub(super) fn rank(&self, id: CellId) -> Option<Rank> {
+    pub(super) fn rank(&self, id: CellKey) -> Option<Rank> {
         self.map.get(id).copied().filter(|&rank| rank != NONE)
     }
 
     /// Sets the rank of a live node.
     #[inline]
-    pub(super) fn set_rank(&mut self, id: CellId, rank: Rank) {
+    pub(super) fn set_rank(&mut self, id: CellKey, rank: Rank) {
         self.map[id] = rank;
     }
 
     /// Makes an id invalid; `retire` tells that its node is marked. Returns whether that ends the
     /// epoch: then the caller must mark every live node.
     #[must_use]
-    pub(super) fn release(&mut self, id: CellId, retire: bool) -> bool {
+    pub(super) fn release(&mut self, id: CellKey, retire: bool) -> bool {
         if retire {
             self.map[id] = NONE;
             return false;
@@ -149,7 +149,7 @@ mod tests {
             }
             assert!(tenants.values().all(|&count| count <= limit));
             assert!(live.iter().all(|&(id, rank, _)| ids.rank(id) == Some(rank)));
-            let dead = |id: &&CellId| live.iter().all(|node| node.0 != **id);
+            let dead = |id: &&CellKey| live.iter().all(|node| node.0 != **id);
             assert!(seen.iter().filter(dead).all(|&id| ids.rank(id).is_none()));
         }
     }

@@ -1,7 +1,7 @@
 //! The topology of a cell store: which cell feeds which, in what order to compute them, and which
 //! of them are to be computed.
 //!
-//! A node is addressed by its [`CellId`], which is never given out twice, or by its [`Rank`], the
+//! A node is addressed by its [`CellKey`], which is never given out twice, or by its [`Rank`], the
 //! index of its rows, which changes when the order is restored or compacted. Ranks are a
 //! topological order at all times: the dirty node of lowest rank has no dirty node upstream.
 //!
@@ -53,7 +53,7 @@ use scratch::Scratch;
 slotmap::new_key_type! {
     /// Names a cell of a store. An id is never given out a second time by the same store, so the
     /// id of a cell that is gone stays invalid.
-    pub struct CellId;
+    pub struct CellKey;
 }
 
 /// A position in the topological order, which is the index of the node's rows.
@@ -83,7 +83,7 @@ pub(crate) struct CycleFound {
     /// where the last of these edges is the refused one. For a refused edge from `src` to `dst`
     /// that is `[src, .., dst, src]`: `src` reads .. reads `dst`, which would have read `src`. It
     /// is `[src, src]` if both are the same node. No other node occurs twice.
-    pub(crate) path: Vec<CellId>,
+    pub(crate) path: Vec<CellKey>,
 }
 
 /// The row of a rank that draining reads.
@@ -107,7 +107,7 @@ impl<P> Default for Record<P> {
 #[derive(Clone, Copy, Debug)]
 struct Cold {
     /// The id of the node.
-    id: CellId,
+    id: CellKey,
     /// The position of the first trigger dependent's twin.
     first_twin: u32,
     /// The first in-edge, or [`Entry::EMPTY`].
@@ -123,7 +123,7 @@ struct Cold {
 impl Default for Cold {
     fn default() -> Self {
         Self {
-            id: CellId::default(),
+            id: CellKey::default(),
             first_twin: 0,
             input: Entry::EMPTY,
             inputs: NONE,
@@ -198,12 +198,12 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Adds a node without edges at the end of the order.
-    pub(crate) fn insert(&mut self, payload: P) -> CellId {
+    pub(crate) fn insert(&mut self, payload: P) -> CellKey {
         self.insert_ranked(payload).0
     }
 
     /// Adds a node without edges at the end of the order, and tells its rank.
-    pub(crate) fn insert_ranked(&mut self, payload: P) -> (CellId, Rank) {
+    pub(crate) fn insert_ranked(&mut self, payload: P) -> (CellKey, Rank) {
         let len = self.records.len();
         assert!(len < MAX_RANKS, "too many cells");
         let rank = len as Rank;
@@ -251,19 +251,19 @@ impl<P: Copy> Graph<P> {
 
     /// The rank of a node; `None` if the node is gone.
     #[inline]
-    pub(crate) fn rank_of(&self, id: CellId) -> Option<Rank> {
+    pub(crate) fn rank_of(&self, id: CellKey) -> Option<Rank> {
         self.ids.rank(id)
     }
 
     /// Whether there is a node of this id.
     #[inline]
-    pub(crate) fn contains(&self, id: CellId) -> bool {
+    pub(crate) fn contains(&self, id: CellKey) -> bool {
         self.rank_of(id).is_some()
     }
 
     /// The id of the node at `rank`, which must be in bounds; the null id if the rank is vacant.
     #[inline]
-    pub(crate) fn id(&self, rank: Rank) -> CellId {
+    pub(crate) fn id(&self, rank: Rank) -> CellKey {
         self.cold[rank as usize].id
     }
 
@@ -304,7 +304,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The nodes in the order of their ranks.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (CellId, Rank, P)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (CellKey, Rank, P)> {
         let rows = (0..).zip(self.records.iter().zip(self.cold.iter()));
         rows.filter_map(|(rank, (record, cold))| Some((cold.id, rank, record.payload?)))
     }
@@ -332,7 +332,7 @@ impl<P: Copy> Graph<P> {
             self.ins(rank).count().saturating_sub(1) + self.outs(rank).count().saturating_sub(1);
         size_of::<Record<P>>()
             + size_of::<Cold>()
-            + size_of::<CellId>()
+            + size_of::<CellKey>()
             + edges * size_of::<Entry>()
     }
 

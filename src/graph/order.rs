@@ -16,7 +16,7 @@
 use std::mem;
 
 use super::scratch::{Row, Scratch};
-use super::{CellId, CycleFound, Graph, NONE, Rank};
+use super::{CellKey, CycleFound, Graph, NONE, Rank};
 
 /// Fewer vacant ranks than this are not worth compacting.
 const FEW_VACANT: usize = 64;
@@ -114,7 +114,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The path from `src` against the edges to the origin of `ahead`, and to `src` again.
-    fn cycle(&self, ahead: &[(Rank, u32)], src: Rank, last: u32) -> Vec<CellId> {
+    fn cycle(&self, ahead: &[(Rank, u32)], src: Rank, last: u32) -> Vec<CellKey> {
         let mut path = vec![self.id(src)];
         let mut place = last;
         while let Some(&(rank, from)) = ahead.get(place as usize) {
@@ -171,7 +171,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The rank of a node that is known to be live.
-    fn settled_rank(&self, id: CellId) -> Rank {
+    fn settled_rank(&self, id: CellKey) -> Rank {
         self.ids.rank(id).expect("a moved node is live")
     }
 }

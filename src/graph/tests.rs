@@ -113,7 +113,7 @@ struct Bench {
     graph: Graph<u32>,
     lane: Lane,
     /// The nodes and their ids.
-    live: BTreeMap<u32, CellId>,
+    live: BTreeMap<u32, CellKey>,
     /// What `moved` and `insert_ranked` told about ranks.
     ranks: BTreeMap<u32, Rank>,
     edges: Edges,
@@ -124,7 +124,7 @@ struct Bench {
     tenants: BTreeMap<u32, u32>,
     limit: u32,
     /// Ids of nodes that are gone.
-    gone: HashSet<CellId>,
+    gone: HashSet<CellKey>,
     held: bool,
     /// Ranks given out while ranks were held.
     given: BTreeSet<Rank>,
@@ -273,7 +273,7 @@ impl Bench {
         (ahead.count() + within.filter(upstream).count()) as u64
     }
 
-    fn check_cycle(&self, path: &[CellId], src: u32, dst: u32) {
+    fn check_cycle(&self, path: &[CellKey], src: u32, dst: u32) {
         let rank = |&id| self.graph.rank_of(id).unwrap();
         let path: Vec<_> = path.iter().map(rank).collect();
         let path: Vec<_> = path.iter().map(|&r| self.graph.payload(r).unwrap()).collect();

@@ -27,11 +27,6 @@ pub trait Chain: Sized + 'static {
     /// Visits the inputs of the roots.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
 
-    /// Whether it is over before any value.
-    fn spent(&self) -> bool {
-        false
-    }
-
     /// Forgets what its stages remember, for a start from the current values.
     fn restart(&mut self) {}
 }
@@ -185,10 +180,6 @@ impl<C: Chain, N: Stage<C::Out>> Chain for Then<C, N> {
         self.prev.inputs(visit);
     }
 
-    fn spent(&self) -> bool {
-        self.prev.spent()
-    }
-
     fn restart(&mut self) {
         self.prev.restart();
         self.stage.restart();
@@ -227,6 +218,15 @@ pub struct Through<C, G> {
     pub(crate) gate: G,
 }
 
+impl<C: Chain, G: Gate<C::Out>> Through<C, G> {
+    /// Whether upstream need not be asked any more: a gate that is spent lets nothing through, except the value that a
+    /// definite pipeline must have.
+    #[inline]
+    fn is_closed(gate: &G) -> bool {
+        !C::Seed::DEFINITE && gate.spent()
+    }
+}
+
 /// Whether a turn was the last one: the gate's own word comes first. A gate that is spent says so again, in case its
 /// verdict was lost in a panic of a later stage.
 #[inline]
@@ -246,6 +246,9 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
 
     #[inline]
     fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
+        if Self::is_closed(&self.gate) {
+            return Yield { value: None, over: over_at(&mut self.gate, true, Over::No) };
+        }
         let gate = &mut self.gate;
         let mut verdict = Verdict::DROP;
         let given = self.prev.lend(turn, |value| {
@@ -264,10 +267,6 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
         self.prev.inputs(visit);
     }
 
-    fn spent(&self) -> bool {
-        self.prev.spent() || self.gate.spent()
-    }
-
     fn restart(&mut self) {
         self.prev.restart();
         self.gate.restart();
@@ -278,6 +277,9 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
 impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
     #[inline]
     fn take(&mut self, turn: Turn) -> Yield<C::Out> {
+        if Self::is_closed(&self.gate) {
+            return Yield { value: None, over: over_at(&mut self.gate, true, Over::No) };
+        }
         let given = self.prev.take(turn);
         let verdict = given
             .value

@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::chain::Give;
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::Error;
-use crate::store::node::{End, Kernel, Over, Turn, Upstream, Yield};
+use crate::store::node::{End, Kernel, Turn, Upstream, Yield};
 use crate::store::with_store;
 
 mod sealed {
@@ -14,6 +14,9 @@ mod sealed {
 
 /// [`Definite`] or [`Empty`].
 pub trait Seedness: sealed::Sealed + 'static {
+    /// Whether there is a value from the start.
+    #[doc(hidden)]
+    const DEFINITE: bool;
     /// What the materialized cell holds: `T` or `Option<T>`.
     type Value<T: 'static>: 'static;
 
@@ -36,6 +39,7 @@ impl sealed::Sealed for Definite {}
 impl sealed::Sealed for Empty {}
 
 impl Seedness for Definite {
+    const DEFINITE: bool = true;
     type Value<T: 'static> = T;
 
     fn cell<C: Give>(
@@ -47,6 +51,7 @@ impl Seedness for Definite {
 }
 
 impl Seedness for Empty {
+    const DEFINITE: bool = false;
     type Value<T: 'static> = Option<T>;
 
     fn cell<C: Give>(
@@ -96,9 +101,6 @@ impl<C: Give> Kernel for Optional<C> {
     fn turn(&mut self, turn: Turn) -> Yield<Option<C::Out>> {
         if !turn.is_seed() {
             return self.0.take(turn).map(Some);
-        }
-        if self.0.spent() {
-            return Yield { value: Some(None), over: Over::Closed };
         }
         let given = self.0.take(turn);
         Yield { value: Some(given.value), over: given.over }

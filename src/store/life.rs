@@ -14,7 +14,7 @@ use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
 use super::{Store, flag};
 use crate::error::Error;
-use crate::graph::{CellId, EdgeKind, NONE};
+use crate::graph::{CellKey, EdgeKind, NONE};
 use crate::subscription::SubscriptionGuard;
 
 /// What waits in the graveyard.
@@ -59,13 +59,13 @@ impl Drop for FreeOnDrop {
 impl Store {
     /// The live node of an id.
     #[inline]
-    pub(crate) fn find(&self, id: CellId) -> Option<NodeRef> {
+    pub(crate) fn find(&self, id: CellKey) -> Option<NodeRef> {
         let graph = self.graph.borrow();
         let rank = graph.rank_of(id)?;
         graph.payload(rank)
     }
 
-    pub(crate) fn id_of(&self, node: NodeRef) -> CellId {
+    pub(crate) fn id_of(&self, node: NodeRef) -> CellKey {
         self.graph.borrow().id(node.rank.get())
     }
 
@@ -78,7 +78,7 @@ impl Store {
     }
 
     /// Puts a new node, which has one reference, into the arena.
-    pub(crate) fn admit(&self, node: NodeRef) -> CellId {
+    pub(crate) fn admit(&self, node: NodeRef) -> CellKey {
         let (id, rank) = self.graph.borrow_mut().insert_ranked(node);
         node.rank.set(rank);
         if self.keep_events.get() > 0 {
@@ -98,7 +98,7 @@ impl Store {
         &self,
         mut kernel: K,
         place: &'static Location<'static>,
-    ) -> Result<CellId, Error> {
+    ) -> Result<CellKey, Error> {
         let mut lent = None;
         kernel.inputs(&mut |input| {
             let checked = self.check_lent(input.node(), place);
@@ -325,7 +325,7 @@ impl Store {
     }
 
     /// Takes away all that a disposed cell has: closure, edges to inputs, waiting writes, guards, hooks.
-    fn strip(&self, node: NodeRef, id: CellId) {
+    fn strip(&self, node: NodeRef, id: CellKey) {
         self.graph.borrow_mut().take_dirty(node.rank.get());
         self.let_go_of_inputs(node);
         if node.has(flag::KERNEL) {
@@ -333,15 +333,18 @@ impl Store {
         }
         if node.has(flag::OWNS | flag::HOOKED) {
             let mut tables = self.tables.borrow_mut();
-            let owned = tables.owned.remove(id).unwrap_or_default();
+            let mut owned = tables.owned.remove(id).unwrap_or_default();
             let hooks = tables.hooks.remove(id).unwrap_or_default();
             drop(tables);
             node.lower(flag::OWNS | flag::HOOKED);
-            self.entomb(Remains::Leftovers(Leftovers::of(owned, hooks)));
+            self.entomb(Remains::Leftovers(Leftovers::of(hooks)));
+            while let Some(guard) = owned.pop() {
+                self.guarded(|| drop(guard));
+            }
         }
     }
 
-    fn queue_disposal(&self, id: CellId) {
+    fn queue_disposal(&self, id: CellKey) {
         let waiting = Waiting {
             cell: id,
             group: self.group.get(),
@@ -353,7 +356,7 @@ impl Store {
         self.pending.set(true);
     }
 
-    pub(crate) fn record_end(&self, node: NodeRef, id: CellId, end: End) {
+    pub(crate) fn record_end(&self, node: NodeRef, id: CellKey, end: End) {
         node.raise(flag::ENDED);
         if matches!(end, End::Error(_)) {
             node.raise(flag::FAILED);
@@ -419,7 +422,7 @@ impl Store {
     /// Makes `owner` keep a guard. A guard on the owner itself, or on a cell downstream of it, does not count (C1).
     pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, mut guard: SubscriptionGuard) {
         let id = self.id_of(owner);
-        if let Some(on) = guard.cell().and_then(|on| self.find(on)) {
+        if let Some(on) = guard.key().and_then(|on| self.find(on)) {
             if self.is_upstream(owner, on) {
                 guard.stop_counting(self, on);
             }

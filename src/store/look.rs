@@ -5,27 +5,27 @@ use std::panic::Location;
 use super::node::NodeRef;
 use super::{Store, add, flag};
 use crate::error::{CellInfo, Error};
-use crate::graph::CellId;
+use crate::graph::CellKey;
 
 impl Store {
     /// What errors tell of a live cell.
-    pub(crate) fn info(&self, id: CellId) -> Option<CellInfo> {
+    pub(crate) fn info(&self, id: CellKey) -> Option<CellInfo> {
         let node = self.find(id)?;
         Some(self.info_of(node, id))
     }
 
-    fn info_of(&self, node: NodeRef, id: CellId) -> CellInfo {
+    fn info_of(&self, node: NodeRef, id: CellKey) -> CellInfo {
         let name = if node.has(flag::NAMED) {
             self.tables.borrow().names.get(id).map(|name| name.to_string())
         } else {
             None
         };
-        CellInfo { id, name, place: self.place(node.place) }
+        CellInfo { key: id, store: self.number, name, place: self.place(node.place) }
     }
 
     /// The node of a handle's id, unless the cell was disposed of.
     #[inline]
-    pub(crate) fn usable(&self, id: CellId) -> Result<NodeRef, Error> {
+    pub(crate) fn usable(&self, id: CellKey) -> Result<NodeRef, Error> {
         match self.find(id) {
             Some(node) if !node.has(flag::DISPOSED) => Ok(node),
             other => Err(self.unusable(other, id)),
@@ -33,7 +33,7 @@ impl Store {
     }
 
     #[cold]
-    fn unusable(&self, node: Option<NodeRef>, id: CellId) -> Error {
+    fn unusable(&self, node: Option<NodeRef>, id: CellKey) -> Error {
         add(&self.counters.stale, 1);
         // A handle keeps its node in the arena, so that only disposal can be the cause while the store is open.
         node.map_or(Error::StoreClosed, |node| Error::Disposed(self.info_of(node, id)))
@@ -41,7 +41,7 @@ impl Store {
 
     /// The node of a handle that is to be written.
     #[inline]
-    pub(crate) fn writable(&self, id: CellId) -> Result<NodeRef, Error> {
+    pub(crate) fn writable(&self, id: CellKey) -> Result<NodeRef, Error> {
         let node = self.usable(id)?;
         if node.has(flag::ENDED) { Err(Error::Ended(self.info_of(node, id))) } else { Ok(node) }
     }
@@ -77,7 +77,7 @@ impl Store {
     #[inline]
     pub(crate) fn read<T: 'static, R>(
         &self,
-        id: CellId,
+        id: CellKey,
         place: &'static Location<'static>,
         f: impl FnOnce(&T) -> R,
     ) -> Result<R, Error> {

@@ -38,7 +38,7 @@ use self::queue::Queue;
 use self::subscribers::Subscribers;
 use self::tables::{Places, Tables};
 use crate::error::Error;
-use crate::graph::{CellId, Graph};
+use crate::graph::{CellKey, Graph};
 use crate::scope::ScopeBody;
 
 /// How far feedback may go before it is stopped (see [`crate::set_limits`]).
@@ -81,9 +81,9 @@ pub(crate) struct Store {
     queue: RefCell<Queue>,
     graveyard: RefCell<Vec<Remains>>,
     /// Cells whose first/last-subscriber hooks are due.
-    hooks_due: RefCell<Vec<CellId>>,
+    hooks_due: RefCell<Vec<CellKey>>,
     /// Event cells whose event lasts for the round under way.
-    lit: RefCell<Vec<CellId>>,
+    lit: RefCell<Vec<CellKey>>,
     /// Running `update`s.
     lent: RefCell<Vec<(NodeRef, &'static Location<'static>)>>,
     scratch: RefCell<Vec<u32>>,

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::panic::Location;
 
 use crate::error::CellError;
-use crate::graph::CellId;
+use crate::graph::CellKey;
 
 /// A write that waits in the inbox of its cell.
 pub(crate) enum Write<T> {
@@ -28,14 +28,14 @@ pub(crate) type Inbox<T> = VecDeque<Write<T>>;
 /// The callback that made a write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
-    pub(crate) on: CellId,
+    pub(crate) on: CellKey,
     pub(crate) place: Option<&'static Location<'static>>,
 }
 
 /// One waiting write.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Waiting {
-    pub(crate) cell: CellId,
+    pub(crate) cell: CellKey,
     /// Writes of one group are one wave; 0 is none.
     pub(crate) group: u32,
     pub(crate) generation: u32,
@@ -48,9 +48,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Queue {
     waiting: VecDeque<Waiting>,
     /// The events of the open wave, each with the round that takes it.
-    events: VecDeque<(CellId, u64)>,
+    events: VecDeque<(CellKey, u64)>,
     /// Who wrote what in the last generations before the limit.
-    trail: Vec<(Origin, CellId)>,
+    trail: Vec<(Origin, CellKey)>,
     last_group: u32,
 }
 
@@ -80,12 +80,12 @@ impl Queue {
         self.last_group
     }
 
-    pub(crate) fn push_event(&mut self, cell: CellId, round: u64) {
+    pub(crate) fn push_event(&mut self, cell: CellKey, round: u64) {
         self.events.push_back((cell, round));
     }
 
     /// The next event if this round takes it.
-    pub(crate) fn pop_event(&mut self, round: u64) -> Option<CellId> {
+    pub(crate) fn pop_event(&mut self, round: u64) -> Option<CellKey> {
         let next = self.events.front()?;
         (next.1 <= round).then(|| self.events.pop_front().map(|event| event.0))?
     }
@@ -102,7 +102,7 @@ impl Queue {
         }
     }
 
-    pub(crate) fn take_trail(&mut self) -> Vec<(Origin, CellId)> {
+    pub(crate) fn take_trail(&mut self) -> Vec<(Origin, CellKey)> {
         std::mem::take(&mut self.trail)
     }
 
@@ -113,7 +113,7 @@ impl Queue {
 
     pub(crate) fn bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<Waiting>()
-            + self.events.capacity() * size_of::<(CellId, u64)>()
+            + self.events.capacity() * size_of::<(CellKey, u64)>()
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {

@@ -11,7 +11,7 @@
 use std::panic::Location;
 
 use super::node::{CallbackBox, CallbackRef};
-use crate::graph::{CellId, Column, NONE};
+use crate::graph::{CellKey, Column, NONE};
 
 /// Which entry a guard speaks of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ impl SubKey {
 #[derive(Default)]
 struct Entry {
     callback: Option<CallbackBox>,
-    source: CellId,
+    source: CellKey,
     prev: u32,
     next: u32,
     version: u32,
@@ -70,7 +70,7 @@ impl Subscribers {
     pub(crate) fn append(
         &mut self,
         head: u32,
-        source: CellId,
+        source: CellKey,
         since: u32,
         place: &'static Location<'static>,
         callback: CallbackBox,
@@ -106,7 +106,7 @@ impl Subscribers {
     }
 
     /// The cell of a live entry.
-    pub(crate) fn source(&self, key: SubKey) -> Option<CellId> {
+    pub(crate) fn source(&self, key: SubKey) -> Option<CellKey> {
         let entry = self.entries.get(key.index as usize)?;
         (entry.version == key.version && entry.place.is_some()).then_some(entry.source)
     }
@@ -195,7 +195,7 @@ impl Subscribers {
     /// All live entries: cell and place of subscription.
     pub(crate) fn iter(
         &self,
-    ) -> impl Iterator<Item = (SubKey, CellId, &'static Location<'static>)> + '_ {
+    ) -> impl Iterator<Item = (SubKey, CellKey, &'static Location<'static>)> + '_ {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let key = SubKey { index: u32::try_from(index).ok()?, version: entry.version };
             Some((key, entry.source, entry.place?))

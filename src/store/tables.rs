@@ -14,7 +14,7 @@ use slotmap::SparseSecondaryMap;
 use uuid::Uuid;
 
 use super::node::End;
-use crate::graph::CellId;
+use crate::graph::CellKey;
 use crate::subscription::SubscriptionGuard;
 
 /// A hasher for keys that are numbers of our own making: one multiplication.
@@ -45,7 +45,7 @@ impl Hasher for NumberHasher {
 }
 
 pub(crate) type NumberHash = BuildHasherDefault<NumberHasher>;
-type Table<V> = SparseSecondaryMap<CellId, V, NumberHash>;
+type Table<V> = SparseSecondaryMap<CellKey, V, NumberHash>;
 
 /// The guards that a cell keeps, in order of arrival.
 #[derive(Default)]
@@ -99,7 +99,7 @@ pub(crate) struct Ending {
 pub(crate) struct Tables {
     pub(crate) names: Table<Rc<str>>,
     pub(crate) uuids: Table<Uuid>,
-    pub(crate) by_uuid: HashMap<Uuid, CellId>,
+    pub(crate) by_uuid: HashMap<Uuid, CellKey>,
     pub(crate) ends: Table<Ending>,
     pub(crate) inboxes: Table<Box<dyn Any>>,
     /// The round of the open wave that took a cell's last event.
@@ -120,14 +120,14 @@ pub(crate) struct Leftovers {
 }
 
 impl Leftovers {
-    pub(crate) fn of(owned: Owned, hooks: Vec<Hook>) -> Self {
-        Self { owned, _hooks: hooks, ..Self::default() }
+    pub(crate) fn of(hooks: Vec<Hook>) -> Self {
+        Self { _hooks: hooks, ..Self::default() }
     }
 }
 
 impl Tables {
     /// Takes all that a dying cell has.
-    pub(crate) fn take(&mut self, id: CellId) -> Leftovers {
+    pub(crate) fn take(&mut self, id: CellKey) -> Leftovers {
         if let Some(uuid) = self.uuids.remove(id) {
             self.by_uuid.remove(&uuid);
         }
@@ -143,7 +143,7 @@ impl Tables {
 
     pub(crate) fn bytes(&self) -> usize {
         fn table<V>(table: &Table<V>) -> usize {
-            table.capacity() * (size_of::<V>() + size_of::<CellId>())
+            table.capacity() * (size_of::<V>() + size_of::<CellKey>())
         }
         table(&self.names)
             + table(&self.uuids)
@@ -152,7 +152,7 @@ impl Tables {
             + table(&self.rounds)
             + table(&self.owned)
             + table(&self.hooks)
-            + self.by_uuid.capacity() * size_of::<(Uuid, CellId)>()
+            + self.by_uuid.capacity() * size_of::<(Uuid, CellKey)>()
     }
 }
 

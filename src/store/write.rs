@@ -422,9 +422,14 @@ impl Store {
     pub(crate) fn join_batch(&self) {
         loop {
             let waiting = self.queue.borrow_mut().pop();
-            let Some(waiting) = waiting else { return };
+            let Some(waiting) = waiting else { break };
+            if !self.converges(waiting) {
+                break;
+            }
+            self.generation.set(waiting.generation);
             self.apply_waiting(waiting);
         }
+        self.generation.set(0);
     }
 
     fn apply_waiting(&self, waiting: Waiting) {
@@ -506,7 +511,7 @@ impl Store {
             Some(Error::NoConvergence { generation: next.generation, waiting, feedback });
     }
 
-    fn feedback(&self, origin: Origin, wrote: crate::graph::CellId) -> Feedback {
+    fn feedback(&self, origin: Origin, wrote: crate::graph::CellKey) -> Feedback {
         let on = self.info(origin.on);
         Feedback { on, callback: origin.place, wrote: self.info(wrote) }
     }

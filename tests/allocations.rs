@@ -1,0 +1,299 @@
+//! What the store asks of the allocator: nothing in a steady state, and bounded bytes for each cell (rule O2).
+//!
+//! The counters are the thread's own, so that tests running beside each other do not disturb the counts.
+#![allow(unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell as StdCell;
+use std::rc::Rc;
+
+use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, batch};
+
+struct Counting;
+
+thread_local! {
+    static CALLS: StdCell<u64> = const { StdCell::new(0) };
+    static LIVE: StdCell<i64> = const { StdCell::new(0) };
+}
+
+/// Counts one call (of any kind) and the bytes that it adds or gives back; a thread on its way out is not counted.
+fn count(bytes: i64) {
+    let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
+    let _ = LIVE.try_with(|live| live.set(live.get() + bytes));
+}
+
+fn size(bytes: usize) -> i64 {
+    i64::try_from(bytes).expect("a layout's size fits an isize")
+}
+
+// SAFETY: each call is passed on to the system's allocator as it came; counting touches plain thread-locals only, which
+// neither allocate nor unwind.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(size(layout.size()));
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(size(layout.size()));
+        // SAFETY: the caller keeps the contract of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-size(layout.size()));
+        // SAFETY: the block came from `System`, with this layout.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new: usize) -> *mut u8 {
+        count(size(new) - size(layout.size()));
+        // SAFETY: the block came from `System`, with this layout; the caller keeps the contract for `new`.
+        unsafe { System.realloc(block, layout, new) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Calls of the allocator while `f` runs.
+fn calls_of(f: impl FnOnce()) -> u64 {
+    let before = CALLS.get();
+    f();
+    CALLS.get() - before
+}
+
+/// Checks that `f` settles into not calling the allocator: three warm-up runs, then a hundred counted ones.
+#[track_caller]
+fn check_steady(mut f: impl FnMut(u64)) {
+    (0..3).for_each(&mut f);
+    assert_eq!(calls_of(|| (3..103).for_each(&mut f)), 0);
+}
+
+/// Bytes that `f` leaves behind, for each of `n`.
+fn bytes_each<R>(n: usize, f: impl FnOnce() -> R) -> (f64, R) {
+    let before = LIVE.get();
+    let kept = f();
+    ((LIVE.get() - before) as f64 / n as f64, kept)
+}
+
+#[test]
+fn the_allocator_counts() {
+    assert_eq!(calls_of(|| drop(Box::new([0_u8; 100]))), 2);
+    let (each, kept) = bytes_each(1, || Box::new([0_u8; 100]));
+    assert_eq!(each, 100.0);
+    drop(kept);
+}
+
+/// The storm: sources, and levels of cells with two inputs each from the level above, chosen by a fixed generator.
+struct Storm {
+    sources: Vec<Cell<u64>>,
+    cells: Vec<Cell<u64, CellImmutable>>,
+    calls: Rc<StdCell<u64>>,
+    _guards: Vec<SubscriptionGuard>,
+}
+
+const SOURCES: usize = 200;
+const CELLS: usize = 20_000;
+const LEVELS: usize = 6;
+const SUBSCRIBERS: usize = 500;
+
+/// A linear congruential generator with a fixed seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+impl Storm {
+    fn new() -> Self {
+        let mut random = Random(1);
+        let sources: Vec<Cell<u64>> = (0..SOURCES as u64).map(Cell::new).collect();
+        let cells = levels(&sources, &mut random);
+        let calls = Rc::new(StdCell::new(0));
+        let guards = (0..SUBSCRIBERS).map(|_| {
+            let calls = calls.clone();
+            cells[random.below(CELLS)].subscribe_changes(move |_| calls.set(calls.get() + 1))
+        });
+        let guards = guards.collect();
+        Self { sources, cells, calls, _guards: guards }
+    }
+
+    /// Sets every source, in one batch.
+    fn frame(&self, number: u64) {
+        batch(|| {
+            for (i, source) in self.sources.iter().enumerate() {
+                source.set(number.wrapping_mul(31) + i as u64);
+            }
+        });
+    }
+}
+
+fn levels(sources: &[Cell<u64>], random: &mut Random) -> Vec<Cell<u64, CellImmutable>> {
+    let mut cells = Vec::with_capacity(CELLS);
+    let mut above: Vec<_> = sources.iter().map(|source| source.clone().lock()).collect();
+    for level in 0..LEVELS {
+        let count = CELLS * (level + 1) / LEVELS - CELLS * level / LEVELS;
+        let made: Vec<_> = (0..count)
+            .map(|_| {
+                let (a, b) = (&above[random.below(above.len())], &above[random.below(above.len())]);
+                a.join(b).map(|(a, b)| a.wrapping_mul(3) ^ b).materialize()
+            })
+            .collect();
+        cells.extend(made.iter().cloned());
+        above = made;
+    }
+    cells
+}
+
+#[test]
+fn a_storm_allocates_nothing_after_the_third_frame() {
+    let frames = if cfg!(debug_assertions) { 100 } else { 1000 };
+    let storm = Storm::new();
+    assert_eq!(storm.cells.len(), CELLS);
+    (0..3).for_each(|number| storm.frame(number));
+    let (before, runs) = (storm.calls.get(), hyphae::arena::totals().recomputations);
+    let allocations = calls_of(|| (3..3 + frames).for_each(|number| storm.frame(number)));
+    assert_eq!(allocations, 0);
+    // It did work: every cell (two nodes each) and every subscriber, each frame.
+    assert_eq!(storm.calls.get() - before, frames * SUBSCRIBERS as u64);
+    let runs = hyphae::arena::totals().recomputations - runs;
+    assert_eq!(runs, frames * 2 * CELLS as u64);
+}
+
+/// A source with a derived cell and a subscriber on it.
+fn watched(calls: &Rc<StdCell<u64>>) -> (Cell<u64>, Cell<u64, CellImmutable>, SubscriptionGuard) {
+    let source = Cell::new(0);
+    let derived = (&source).map(|v| v + 1).materialize();
+    let calls = calls.clone();
+    let guard = derived.subscribe_changes(move |_| calls.set(calls.get() + 1));
+    (source, derived, guard)
+}
+
+#[test]
+fn a_set_allocates_nothing() {
+    let calls = Rc::default();
+    let (source, derived, _guard) = watched(&calls);
+    check_steady(|v| source.set(v));
+    assert_eq!((derived.get(), calls.get()), (103, 103));
+}
+
+#[test]
+fn an_update_allocates_nothing() {
+    let calls = Rc::default();
+    let (source, derived, _guard) = watched(&calls);
+    check_steady(|_| source.update(|v| *v += 1));
+    assert_eq!((derived.get(), calls.get()), (104, 103));
+}
+
+#[test]
+fn a_set_of_a_cell_with_a_cutoff_allocates_nothing() {
+    let source = Cell::with_cutoff(0_u64, u64::eq);
+    let derived = (&source).map(|v| v / 2).deduped().materialize();
+    let _guard = derived.subscribe_changes(|_| ());
+    check_steady(|v| source.set(v / 2));
+    assert_eq!(derived.get(), 25);
+}
+
+#[test]
+fn reads_and_handles_allocate_nothing() {
+    let calls = Rc::default();
+    let (source, derived, _guard) = watched(&calls);
+    check_steady(|v| {
+        batch(|| {
+            source.set(v);
+            assert_eq!(derived.get(), v + 1);
+        });
+        let copy = derived.clone();
+        let weak = copy.downgrade();
+        assert!(weak.upgrade().is_some_and(|cell| cell.with(|held| *held == v + 1)));
+    });
+}
+
+#[test]
+fn a_set_queued_by_a_callback_allocates_nothing() {
+    let calls = Rc::default();
+    let (target, derived, _guard) = watched(&calls);
+    let trigger = Cell::new(0_u64);
+    let _acts = trigger.subscribe_changes(move |signal| {
+        if let hyphae::Signal::Value(v) = signal {
+            target.set(**v);
+            target.set(**v + 1);
+            batch(|| {
+                target.set(**v + 2);
+                target.set(**v + 3);
+            });
+        }
+    });
+    check_steady(|v| trigger.set(v));
+    assert_eq!(derived.get(), 102 + 3 + 1);
+    assert_eq!(calls.get(), 103 * 3, "two waves of one write and one of a batch");
+}
+
+#[test]
+fn events_allocate_nothing() {
+    let source = hyphae::Source::new();
+    let sum = source.clone().scan(0, |sum, v: &u64| sum + v).materialize();
+    let _guard = source.subscribe(|_| ());
+    check_steady(|v| {
+        source.emit(v);
+        batch(|| (0..3).for_each(|n| source.emit(n)));
+    });
+    assert_eq!(sum.get(), Some((0..103).sum::<u64>() + 103 * 3));
+}
+
+#[test]
+fn subscribing_a_zero_sized_callback_allocates_nothing() {
+    let source = Cell::new(0_u64);
+    check_steady(|v| {
+        let first = source.watch(|_| ());
+        let second = source.subscribe_changes(|_| ());
+        source.set(v);
+        drop(first);
+        source.set(v);
+        drop(second);
+    });
+    assert_eq!(source.callbacks(), 0);
+}
+
+#[test]
+fn a_batch_of_a_thousand_sources_allocates_nothing() {
+    let sources: Vec<Cell<u64>> = (0..1000).map(Cell::new).collect();
+    let maps: Vec<_> = sources.iter().map(|s| s.map(|v| v + 1).materialize()).collect();
+    let calls = Rc::new(StdCell::new(0_u64));
+    let _guards: Vec<_> = maps
+        .iter()
+        .map(|map| {
+            let calls = calls.clone();
+            map.subscribe_changes(move |_| calls.set(calls.get() + 1))
+        })
+        .collect();
+    check_steady(|v| batch(|| sources.iter().for_each(|source| source.set(v))));
+    assert_eq!(calls.get(), 103 * 1000);
+}
+
+#[test]
+fn bytes_for_each_cell_and_subscriber() {
+    const N: usize = 100_000;
+    let mut sources = Vec::with_capacity(N);
+    let mut maps = Vec::with_capacity(N);
+    let mut guards = Vec::with_capacity(N);
+    let (source, ()) = bytes_each(N, || sources.extend((0..N as u64).map(Cell::new)));
+    let (map, ()) = bytes_each(N, || {
+        maps.extend(sources.iter().map(|source| source.map(|v| v + 1).materialize()));
+    });
+    let (subscriber, ()) =
+        bytes_each(N, || guards.extend(maps.iter().map(|map| map.watch(|_| ()))));
+    let totals = [source, source + map, source + map + subscriber];
+    println!(
+        "bytes each at n = {N}: source {source:.1}, map {map:.1}, subscriber {subscriber:.1}; together {totals:.1?}"
+    );
+    for (total, bound) in totals.into_iter().zip([110.0, 215.0, 300.0]) {
+        assert!(total <= bound, "{totals:.1?} bytes; {total:.1} is over {bound}");
+    }
+}
