@@ -7,8 +7,7 @@ use uuid::Uuid;
 
 use crate::graph::CellKey;
 use crate::id::CellId;
-use crate::store::node::NodeRef;
-use crate::store::{Store, SubKey, with_store};
+use crate::store::{SubKey, with_store};
 use crate::uuids;
 
 /// Names a subscription; see [`SubscriptionGuard::id`].
@@ -21,12 +20,12 @@ pub struct SubscriptionId {
 impl SubscriptionId {
     /// Ends the subscription, also one that was [leaked](SubscriptionGuard::leak); does nothing if it has ended.
     pub fn unsubscribe(self) {
-        let _ = with_store(|store| store.unsubscribe(self.key, true));
+        let _ = with_store(|store| store.unsubscribe(self.key));
     }
 }
 
 enum Kind {
-    Subscription { source: CellKey, key: SubKey, counted: bool },
+    Subscription { source: CellKey, key: SubKey },
     Callback(Option<Box<dyn FnOnce()>>),
 }
 
@@ -48,7 +47,7 @@ pub struct SubscriptionGuard {
 
 impl SubscriptionGuard {
     pub(crate) fn subscription(source: CellKey, key: SubKey) -> Self {
-        Self { kind: Kind::Subscription { source, key, counted: true }, _not_send: PhantomData }
+        Self { kind: Kind::Subscription { source, key }, _not_send: PhantomData }
     }
 
     /// A guard that calls `f` when it is dropped, whatever it is kept by.
@@ -101,21 +100,16 @@ impl SubscriptionGuard {
         id
     }
 
-    /// Makes a guard that its own cell, or one upstream of that, keeps no reason for the cell to live (rule C1).
-    pub(crate) fn stop_counting(&mut self, store: &Store, on: NodeRef) {
-        if let Kind::Subscription { counted, .. } = &mut self.kind {
-            if std::mem::replace(counted, false) {
-                store.release(on);
-            }
-        }
+    pub(crate) fn sub_key(&self) -> Option<SubKey> {
+        self.id().map(|id| id.key)
     }
 }
 
 impl Drop for SubscriptionGuard {
     fn drop(&mut self) {
         match &mut self.kind {
-            Kind::Subscription { key, counted, .. } => {
-                let _ = with_store(|store| store.unsubscribe(*key, *counted));
+            Kind::Subscription { key, .. } => {
+                let _ = with_store(|store| store.unsubscribe(*key));
             }
             Kind::Callback(f) => {
                 if let Some(f) = f.take() {
@@ -143,7 +137,7 @@ fn run_callback(f: Box<dyn FnOnce()>) {
 impl fmt::Debug for SubscriptionGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            Kind::Subscription { source, key, .. } => f
+            Kind::Subscription { source, key } => f
                 .debug_struct("SubscriptionGuard")
                 .field("on", &CellId::of(source))
                 .field("id", &key.bits())

@@ -234,12 +234,25 @@ impl Store {
         self.graph.borrow_mut().remove(node.rank.get());
     }
 
-    fn drop_subscribers(&self, node: NodeRef) {
+    /// Takes all subscribers away; tells how many kept the node alive.
+    fn drop_subscribers(&self, node: NodeRef) -> u32 {
         let mut yard = self.graveyard.borrow_mut();
-        self.subs
-            .borrow_mut()
-            .remove_all(node.subs.get(), |callback| yard.push(Remains::Callback(callback)));
+        let mut subs = self.subs.borrow_mut();
+        let counted =
+            subs.remove_all(node.subs.get(), |callback| yard.push(Remains::Callback(callback)));
         node.subs.set(NONE);
+        self.pending.set(true);
+        counted
+    }
+
+    /// A disposed cell has nothing more to tell: its subscriptions end, also those that were leaked.
+    #[cold]
+    pub(crate) fn end_subscriptions(&self, node: NodeRef) {
+        self.retain(node);
+        for _ in 0..self.drop_subscribers(node) {
+            self.release(node);
+        }
+        self.release(node);
     }
 
     /// Cuts all edges to the inputs; inputs that lose their last reference join the dying (the caller is `kill`, or
@@ -315,7 +328,9 @@ impl Store {
         self.write_as_callback_or_wave(
             || self.strip(node, id),
             || {
-                if !was_ended {
+                if was_ended {
+                    self.end_subscriptions(node);
+                } else {
                     self.record_end(node, id, End::Complete);
                     self.touch_end(node);
                 }
@@ -400,15 +415,18 @@ impl Store {
         SubscriptionGuard::subscription(source, key)
     }
 
-    /// Takes a subscriber out; `counted` says whether it keeps its cell alive.
-    pub(crate) fn unsubscribe(&self, key: SubKey, counted: bool) {
+    /// Takes a subscriber out; an unknown key does nothing.
+    pub(crate) fn unsubscribe(&self, key: SubKey) {
         let Some(source) = self.subs.borrow().source(key) else {
             return;
         };
         let Some(node) = self.find(source) else {
             return;
         };
-        let (head, callback) = self.subs.borrow_mut().remove(node.subs.get(), key);
+        let mut subs = self.subs.borrow_mut();
+        let counted = subs.is_counted(key);
+        let (head, callback) = subs.remove(node.subs.get(), key);
+        drop(subs);
         node.subs.set(head);
         self.watch_observed(node);
         if counted {
@@ -420,11 +438,11 @@ impl Store {
     }
 
     /// Makes `owner` keep a guard. A guard on the owner itself, or on a cell downstream of it, does not count (C1).
-    pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, mut guard: SubscriptionGuard) {
+    pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, guard: SubscriptionGuard) {
         let id = self.id_of(owner);
         if let Some(on) = guard.key().and_then(|on| self.find(on)) {
             if self.is_upstream(owner, on) {
-                guard.stop_counting(self, on);
+                self.stop_counting(&guard, on);
             }
         }
         owner.raise(flag::OWNS);
@@ -435,6 +453,13 @@ impl Store {
         let replaced = tables.owned[id].add(key, guard);
         drop(tables);
         drop(replaced);
+    }
+
+    fn stop_counting(&self, guard: &SubscriptionGuard, on: NodeRef) {
+        let counted = guard.sub_key().is_some_and(|key| self.subs.borrow_mut().stop_counting(key));
+        if counted {
+            self.release(on);
+        }
     }
 
     /// Whether `low` is `high` or upstream of it.

@@ -84,6 +84,14 @@ impl Queue {
         self.events.push_back((cell, round));
     }
 
+    /// How many events the cell has, where writes wait that must stay behind them; all, where none wait.
+    pub(crate) fn events_before_waiting(&self, cell: CellKey) -> usize {
+        if self.waiting.is_empty() {
+            return usize::MAX;
+        }
+        self.events.iter().filter(|event| event.0 == cell).count()
+    }
+
     /// The next event if this round takes it.
     pub(crate) fn pop_event(&mut self, round: u64) -> Option<CellKey> {
         let next = self.events.front()?;

@@ -34,6 +34,8 @@ struct Entry {
     prev: u32,
     next: u32,
     version: u32,
+    /// Whether it keeps its cell alive.
+    counted: bool,
     /// The store's clock when it subscribed: what is not later it has seen.
     since: u32,
     place: Option<&'static Location<'static>>,
@@ -89,6 +91,7 @@ impl Subscribers {
             version: entry.version + 1,
             since,
             place: Some(place),
+            counted: true,
         };
         let key = SubKey { index, version: entry.version };
         self.at_mut(prev).next = index;
@@ -109,6 +112,16 @@ impl Subscribers {
     pub(crate) fn source(&self, key: SubKey) -> Option<CellKey> {
         let entry = self.entries.get(key.index as usize)?;
         (entry.version == key.version && entry.place.is_some()).then_some(entry.source)
+    }
+
+    /// Whether an entry keeps its cell alive.
+    pub(crate) fn is_counted(&self, key: SubKey) -> bool {
+        self.at(key.index).counted
+    }
+
+    /// Makes an entry keep no reason for its cell to live; tells whether it did before.
+    pub(crate) fn stop_counting(&mut self, key: SubKey) -> bool {
+        std::mem::replace(&mut self.at_mut(key.index).counted, false)
     }
 
     /// Takes an entry out of its ring. Gives the ring's new head and the callback.
@@ -142,15 +155,18 @@ impl Subscribers {
         callback
     }
 
-    /// Empties a ring, handing each callback to `each`.
-    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(CallbackBox)) {
+    /// Empties a ring, handing each callback to `each`; tells how many entries kept the cell alive.
+    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(CallbackBox)) -> u32 {
+        let mut counted = 0;
         let mut head = head;
         while head != NONE {
             let key = SubKey { index: head, version: self.at(head).version };
+            counted += u32::from(self.is_counted(key));
             let (rest, callback) = self.remove(head, key);
             head = rest;
             callback.into_iter().for_each(&mut each);
         }
+        counted
     }
 
     /// Starts a fan-out over the ring at `head`.

@@ -231,6 +231,9 @@ impl Store {
             let next = self.graph.borrow_mut().next_deliver();
             let Some((_, node)) = next else { return };
             node.fanout(self);
+            if node.has(flag::DISPOSED) && node.has(flag::ENDED) {
+                self.end_subscriptions(node);
+            }
         }
     }
 

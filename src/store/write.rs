@@ -182,7 +182,11 @@ impl Store {
     /// Applies a write inside an open wave; an event waits for its round (P12).
     fn apply<T: 'static>(&self, node: NodeRef, write: Write<T>) {
         if node.has(flag::EVENT) {
-            self.push_write(node, write);
+            // Behind the events of the cell, before what callbacks have written to it since.
+            let before = self.queue.borrow().events_before_waiting(self.id_of(node));
+            self.with_inbox(node, |inbox: &mut Inbox<T>| {
+                inbox.insert(before.min(inbox.len()), write)
+            });
             self.await_round(node);
         } else {
             self.apply_event(node, write);
@@ -437,7 +441,9 @@ impl Store {
             return;
         };
         if waiting.disposal {
-            if !node.has(flag::ENDED) {
+            if node.has(flag::ENDED) {
+                self.end_subscriptions(node);
+            } else {
                 self.record_end(node, waiting.cell, End::Complete);
                 self.touch_end(node);
             }

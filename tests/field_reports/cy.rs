@@ -220,7 +220,7 @@ fn cy_5_the_error_names_cells_ids_and_places_of_the_loop() {
     let message = error.to_string();
     for cell in [&ring.p1, &ring.p2] {
         let info = arena::info(cell.cell_id()).expect("the cell lives");
-        let name = info.name.expect("the cell has a name");
+        let name = info.name.clone().expect("the cell has a name");
         let place = format!("{}:{}", info.place.file(), info.place.line());
         assert!(message.contains(&name), "{name} in {message}");
         assert!(message.contains(&place), "{place} in {message}");
