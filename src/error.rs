@@ -1,6 +1,6 @@
 //! The errors of the crate: one enum for what a caller did wrong, one handle for what a cell failed with.
 //!
-//! Every message names the cell (name, id, place of creation) and what to do about it.
+//! A message names the cells it is about (name, id, place of creation) and says what to do.
 
 use std::fmt;
 use std::panic::Location;
@@ -88,7 +88,7 @@ pub enum Error {
     Disposed(CellInfo),
     /// The cell has completed or failed and takes no more writes.
     Ended(CellInfo),
-    /// The cell is lent to a running `update`; it can't be read or written meanwhile.
+    /// The cell is lent to a running `update`; it can't be read meanwhile (a write waits).
     Lent {
         /// The cell that is being updated.
         cell: CellInfo,
@@ -130,11 +130,6 @@ pub enum Error {
         /// Where it was shared.
         place: &'static Location<'static>,
     },
-    /// The edge would have closed a circle of dependencies.
-    Cycle {
-        /// The cells of the circle, each depending on the one before.
-        path: Vec<CellInfo>,
-    },
 }
 
 impl fmt::Display for Error {
@@ -171,13 +166,6 @@ impl fmt::Display for Error {
                 f,
                 "the pipeline shared at {place} is consumed by one of its own closures before it has a value; materialize it outside of them"
             ),
-            Error::Cycle { path } => {
-                f.write_str("dependency cycle refused: ")?;
-                for (i, cell) in path.iter().enumerate() {
-                    write!(f, "{}{cell}", if i == 0 { "" } else { " -> " })?;
-                }
-                Ok(())
-            }
         }
     }
 }

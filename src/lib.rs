@@ -36,8 +36,8 @@
 //! - Methods that can be misused come in pairs: `x` panics with the message of the [`Error`] that `try_x` returns.
 //!
 //! # Costs
-//! See `docs/performance.md` for measured figures: a source takes about 90 bytes, a derived cell about as much plus its
-//! closure; a settle runs a few nanoseconds a cell and allocates nothing.
+//! See `docs/performance.md` for measured figures: a source takes about 100 bytes, a derived cell about as much plus its
+//! closure; a settle allocates nothing.
 //!
 //! # Features
 //! None yet: the default build is all there is.
@@ -76,6 +76,10 @@ pub use traits::{DepNode, Gettable, Mutable, Watchable};
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/semantics.md")]
+struct Semantics;
 
 /// Makes the writes of `f` one wave: each affected cell is computed once, subscribers are called once, when the outermost
 /// batch ends. Nested batches join. If `f` panics, what it wrote is settled and the panic goes on.

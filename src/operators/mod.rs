@@ -1,7 +1,7 @@
 //! The operators. A stage makes a new value from each value, a gate lets values pass or not; both are a few lines, since
 //! terminal signals, seeds and ownership are the pipeline's business. Multi-input operators are kernels of their own.
 //!
-//! They know neither store nor graph.
+//! Stages and gates know neither store nor graph; `combine` knows what a kernel and its inputs are.
 
 // The types of operators are public because the pipeline trait names them, hidden because nobody else should.
 #![allow(unreachable_pub)]
@@ -50,7 +50,7 @@ pub trait Gate<In>: 'static {
     /// The pipeline ends here.
     fn finish(&mut self) {}
 
-    /// Whether it is closed before any value.
+    /// Whether it lets nothing more through: from the start (`take(0)`), or since its last value.
     fn spent(&self) -> bool {
         false
     }

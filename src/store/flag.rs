@@ -28,7 +28,7 @@ pub(crate) const INBOX: u32 = 1 << 11;
 pub(crate) const GIVEN_UUID: u32 = 1 << 12;
 /// Its computed UUID was handed out.
 pub(crate) const SEEN_UUID: u32 = 1 << 13;
-/// It has had a subscriber or dependent (the first-subscriber hook has fired).
+/// It had a subscriber or dependent when its hooks were last looked at.
 pub(crate) const OBSERVED: u32 = 1 << 14;
 /// It ended with an error.
 pub(crate) const FAILED: u32 = 1 << 15;

@@ -1,8 +1,8 @@
 //! Birth and death of cells: reference counts, disposal, the graveyard, ownership of guards.
 //!
-//! A cell whose last reference goes is dead at once: out of the graph, the queue and the lists, and so is, in a loop,
-//! every cell that only it kept. Its closure, value and memory wait in the graveyard until no user code is on the
-//! stack, since some of it may be running or lent.
+//! A cell whose last reference goes is dead at once: out of the graph and the lists, and so is, in a loop, every cell that
+//! only it kept; writes that wait for it are skipped by its dead id. Its closure, value and memory go when no user code
+//! is on the stack, since some of it may be running or lent: at once outside callbacks, else from the graveyard.
 
 use std::panic::Location;
 
@@ -339,7 +339,7 @@ impl Store {
         )
     }
 
-    /// Takes away all that a disposed cell has: closure, edges to inputs, waiting writes, guards, hooks.
+    /// Takes away all that a disposed cell has: closure, edges to inputs, guards, hooks. Writes that wait are skipped.
     fn strip(&self, node: NodeRef, id: CellKey) {
         self.graph.borrow_mut().take_dirty(node.rank.get());
         self.let_go_of_inputs(node);

@@ -94,7 +94,7 @@ pub(crate) struct Store {
     panic: RefCell<Option<Payload>>,
     trip: RefCell<Option<Error>>,
     scope: RefCell<Option<Rc<ScopeBody>>>,
-    /// Moves on at every wave, round, subscription and birth; stamps of changes are readings of it.
+    /// Moves on at every wave, round, subscription, birth and settle for a read; stamps of changes are readings of it.
     pub(crate) clock: Cell<u32>,
     round_start: Cell<u32>,
     /// The round of the open wave; numbers are never used again.

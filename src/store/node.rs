@@ -1,23 +1,24 @@
 //! The node of a cell: one allocation that holds header, value and behaviour (its closure and the state of its
 //! stages), reached by a thin pointer whose types are erased.
 //!
-//! This is one of the store's two files with `unsafe`. It knows nothing of graph, queue or subscribers lists; it
+//! This is the crate's only file with `unsafe`. It knows nothing of graph, queue or subscribers lists; it
 //! is told when to run and when to free.
 //!
 //! Invariants that the `SAFETY` lines name:
-//! - **N1 alive** A [`NodeRef`] is dereferenced only while its node is allocated. A node is freed in `Store::bury`
-//!   alone, when no user code is on the stack, after its id, its record, its edges and its queue entries are gone;
-//!   edges keep every node that an [`Input`] of a linked node points to.
-//! - **N2 typed** A node's value is a `T` exactly if its vtable was made by `vtable::<T, _>`. Typed handles and inputs
+//! - **N1 alive** A [`NodeRef`] is dereferenced only while its node is allocated. A node is freed by `Remains::bury`
+//!   alone (from `Store::drop_soon`, `Store::bury` and the teardown), when no user code is on the stack, after its id,
+//!   its row, its edges and its subscribers are gone; whatever waits for it in the queue names it by id. Edges keep every
+//!   node that an [`Input`] of a linked node points to.
+//! - **N2 typed** A node's value is a `T` exactly if its vtable was made by `table::<T, _>`. Typed handles and inputs
 //!   are made only with the `T` of the node they came from; upgrades compare the `TypeId`.
 //! - **N3 lent** A value is overwritten only when no user code that it could be lent to is on the stack: the settle
 //!   loop, a direct write and the end of a round run below every such frame, never inside one. The one `&mut T` handed
 //!   to users (`update`) is guarded by [`flag::LENT`], which every read checks.
 //! - **N4 single** A behaviour is borrowed mutably only by its own turn; turns of one node never nest.
-//! - **N6 called** A callback's box is dropped only in the graveyard (no user code is on the stack) or at teardown; it is
-//!   called by the fan-out alone, which never nests.
 //! - **N5 layout** `Node<T, B>` starts with `Valued<T>`, which starts with `Header` (`repr(C)`), so one pointer serves
 //!   as all three.
+//! - **N6 called** A callback's box is dropped only when no user code is on the stack (`Store::drop_soon`, the graveyard,
+//!   teardown); it is called by the fan-out alone, which never nests.
 //!
 //! Costs: 32 bytes of header, then value and behaviour; a turn is one indirect call.
 #![allow(unsafe_code)]
@@ -468,6 +469,12 @@ impl<T: 'static> Cutoff<T> {
         let Some(base) = this.base.take() else {
             return Outcome::CHANGED;
         };
+        let forced = node.has(flag::FORCED);
+        node.lower(flag::PENDING | flag::FORCED);
+        if forced {
+            drop_guarded(base, store);
+            return Outcome::NOTHING;
+        }
         let same = node.with::<T, _>(|value| (this.same)(&base, value));
         if same {
             write_value(node, base, store);

@@ -4,7 +4,7 @@
 //! nothing and the last queued value of a cell is found at once. Knows no waves.
 //!
 //! Invariants: **Q1** the entries of one cell here (events first, then waiting writes) are as many as the writes in its
-//! inbox, in the same order. **Q2** the entries of a group stand together.
+//! inbox, in the same order (the end that a disposal brings has no write). **Q2** the entries of a group stand together.
 
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -59,6 +59,11 @@ const TRAIL: usize = 32;
 impl Queue {
     pub(crate) fn push(&mut self, waiting: Waiting) {
         self.waiting.push_back(waiting);
+    }
+
+    /// Queues as number `at`, or last.
+    pub(crate) fn insert(&mut self, at: usize, waiting: Waiting) {
+        self.waiting.insert(at.min(self.waiting.len()), waiting);
     }
 
     pub(crate) fn len(&self) -> usize {

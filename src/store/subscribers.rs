@@ -3,7 +3,7 @@
 //! It knows no values and calls nothing: it hands out which callback comes next.
 //!
 //! Invariants: **L1** the entries of a cell form a ring, its header holds the first; the first's `prev` is the last.
-//! **L2** a vacant entry is on the free list and has a version that no live key has. **L3** `cursor` is the entry that
+//! **L2** a vacant entry has a version that no live key has; it is on the free list unless its versions are used up. **L3** `cursor` is the entry that
 //! the fan-out under way calls next; taking that entry out of the ring moves the cursor on.
 //!
 //! Costs: append and remove are O(1); one subscriber more is one entry.

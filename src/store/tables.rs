@@ -1,5 +1,5 @@
 //! What few cells have: names, given UUIDs, ends, inboxes, owned guards, hooks. Sparse tables keyed by id, so that a
-//! cell without them pays nothing; a flag in the header says whether to look.
+//! cell without them pays nothing; for most of them a flag in the header says whether to look.
 //!
 //! Also the interned places of creation: a cell holds four bytes of them.
 

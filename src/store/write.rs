@@ -144,10 +144,17 @@ impl Store {
     }
 
     fn enqueue<T: 'static>(&self, node: NodeRef, write: Write<T>) {
+        self.enqueue_at(node, write, usize::MAX, usize::MAX);
+    }
+
+    /// Queues a write as number `at` of all and number `inbox_at` of its cell.
+    fn enqueue_at<T: 'static>(&self, node: NodeRef, write: Write<T>, at: usize, inbox_at: usize) {
         if node.has(flag::DEAD) {
             return;
         }
-        self.push_write(node, write);
+        self.with_inbox(node, |inbox: &mut Inbox<T>| {
+            inbox.insert(inbox_at.min(inbox.len()), write)
+        });
         let waiting = Waiting {
             cell: self.id_of(node),
             group: self.group.get(),
@@ -155,12 +162,8 @@ impl Store {
             origin: self.origin(),
             disposal: false,
         };
-        self.queue.borrow_mut().push(waiting);
+        self.queue.borrow_mut().insert(at, waiting);
         self.pending.set(true);
-    }
-
-    fn push_write<T: 'static>(&self, node: NodeRef, write: Write<T>) {
-        self.with_inbox(node, |inbox: &mut Inbox<T>| inbox.push_back(write));
     }
 
     pub(crate) fn pop_write<T: 'static>(&self, node: NodeRef) -> Option<Write<T>> {
@@ -319,8 +322,12 @@ impl Store {
             return Ok(());
         }
         if self.busy.get() != 0 {
+            // Its place in the order is that of the call: before what the closure itself writes.
+            let at = self.queue.borrow().len();
+            let inbox_at = self.with_inbox(node, |inbox: &mut Inbox<T>| inbox.len());
             let value = self.update_clone(node, place, change);
-            return self.write(node, Write::Set(value));
+            self.enqueue_at(node, Write::Set(value), at, inbox_at);
+            return Ok(());
         }
         let batched = self.batch.get() != 0;
         let on_clone = node.has(flag::CUTOFF) || (batched && node.has(flag::EVENT));
