@@ -13,7 +13,8 @@ use crate::error::Error;
 use crate::graph::CellKey;
 use crate::id::CellId;
 use crate::signal::Signal;
-use crate::store::node::{CallbackBox, Event, NodeRef};
+use crate::store::callback::CallbackBox;
+use crate::store::node::{Event, NodeRef};
 use crate::store::{Write, expect, with_store};
 use crate::subscription::SubscriptionGuard;
 

@@ -3,10 +3,10 @@
 use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, join_vec};
 
 /// A derived cell of numbers.
-pub type Node = Cell<u64, CellImmutable>;
+pub(crate) type Node = Cell<u64, CellImmutable>;
 
 /// A graph ready to be driven.
-pub struct Shape {
+pub(crate) struct Shape {
     /// The sources that a step sets.
     pub sources: Vec<Cell<u64>>,
     /// The cells whose sum is the answer.
@@ -22,7 +22,7 @@ impl Shape {
     }
 
     /// Puts a subscriber on each leaf.
-    pub fn observed(mut self) -> Self {
+    pub(crate) fn observed(mut self) -> Self {
         self.guards = self
             .leaves
             .iter()
@@ -36,17 +36,17 @@ impl Shape {
     }
 
     /// Sets all sources to `value` in one batch (one source: by a plain `set`).
-    pub fn step(&self, value: u64) {
+    pub(crate) fn step(&self, value: u64) {
         match &self.sources[..] {
             [source] => source.set(value),
             sources => {
-                hyphae::batch(|| sources.iter().zip(0..).for_each(|(s, i)| s.set(value + i)))
+                hyphae::batch(|| sources.iter().zip(0..).for_each(|(s, i)| s.set(value + i)));
             }
         }
     }
 
     /// The sum over the leaves.
-    pub fn answer(&self) -> u64 {
+    pub(crate) fn answer(&self) -> u64 {
         self.leaves.iter().map(|leaf| leaf.get()).fold(0, u64::wrapping_add)
     }
 }
@@ -60,14 +60,14 @@ fn sum_of(a: &Node, b: &Node) -> Node {
 }
 
 /// `n` maps, each on the one before. Answer: value + n.
-pub fn chain(n: u64) -> Shape {
+pub(crate) fn chain(n: u64) -> Shape {
     let source = Cell::new(0);
     let last = (0..n).fold(source.clone().lock(), |cell, _| plus_one(&cell));
     Shape::new(vec![source], vec![last], n)
 }
 
 /// `n` maps of one source. Answer: n * (value + 1).
-pub fn fan(n: u64) -> Shape {
+pub(crate) fn fan(n: u64) -> Shape {
     let source = Cell::new(0);
     let base = source.clone().lock();
     let leaves = (0..n).map(|_| plus_one(&base)).collect();
@@ -75,7 +75,7 @@ pub fn fan(n: u64) -> Shape {
 }
 
 /// `n` maps of one source, summed. Answer: n * (value + 1).
-pub fn diamond(n: u64) -> Shape {
+pub(crate) fn diamond(n: u64) -> Shape {
     let source = Cell::new(0);
     let base = source.clone().lock();
     let sides: Vec<Node> = (0..n).map(|_| plus_one(&base)).collect();
@@ -84,7 +84,7 @@ pub fn diamond(n: u64) -> Shape {
 }
 
 /// A chain of `n`, all of whose cells are summed. Answer: n * value + n(n + 1)/2.
-pub fn triangle(n: u64) -> Shape {
+pub(crate) fn triangle(n: u64) -> Shape {
     let source = Cell::new(0);
     let mut cells = vec![source.clone().lock()];
     (0..n).for_each(|i| cells.push(plus_one(&cells[i as usize])));
@@ -93,7 +93,7 @@ pub fn triangle(n: u64) -> Shape {
 }
 
 /// `layers` of `width` cells, each the sum of two of the layer before. Answer: width * 2^layers * value.
-pub fn grid(width: usize, layers: usize) -> Shape {
+pub(crate) fn grid(width: usize, layers: usize) -> Shape {
     let source = Cell::new(0);
     let mut row: Vec<Node> = vec![source.clone().lock(); width];
     for _ in 0..layers {
@@ -103,7 +103,7 @@ pub fn grid(width: usize, layers: usize) -> Shape {
 }
 
 /// `n` sources summed by a binary tree. Answer: n * value + n(n - 1)/2.
-pub fn tree(n: u64) -> Shape {
+pub(crate) fn tree(n: u64) -> Shape {
     let sources: Vec<Cell<u64>> = (0..n).map(|_| Cell::new(0)).collect();
     let mut row: Vec<Node> = sources.iter().map(|s| s.clone().lock()).collect();
     let mut nodes = 0;
@@ -118,7 +118,7 @@ pub fn tree(n: u64) -> Shape {
 }
 
 /// The frame of a show: 200 sources, 20 000 cells in 6 levels with two inputs each, 500 observed.
-pub fn storm() -> Shape {
+pub(crate) fn storm() -> Shape {
     const SOURCES: u64 = 200;
     const LEVELS: usize = 6;
     const CELLS: usize = 20_000;
@@ -133,11 +133,11 @@ pub fn storm() -> Shape {
 }
 
 /// A small generator of pseudo-random numbers, so that runs can be compared.
-pub struct Random(pub u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
     /// The next number below `n`.
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
@@ -149,7 +149,7 @@ impl Random {
 }
 
 /// What [`storm`] answers when its sources are set to `value`, `value + 1`, ...: computed without cells.
-pub fn storm_answer(value: u64) -> u64 {
+pub(crate) fn storm_answer(value: u64) -> u64 {
     let mut random = Random(42);
     let mut row: Vec<u64> = (value..value + 200).collect();
     for _ in 0..6 {
@@ -160,7 +160,7 @@ pub fn storm_answer(value: u64) -> u64 {
 }
 
 /// The limit: boxed closures, each adding one to what the one before gave, called in order.
-pub struct Limit {
+pub(crate) struct Limit {
     closures: Vec<Box<dyn FnMut(u64) -> u64>>,
     value: u64,
     steps: u64,
@@ -170,23 +170,24 @@ impl Limit {
     /// `nodes` closures.
     pub fn new(nodes: u64) -> Self {
         let closure = |n: u64| -> Box<dyn FnMut(u64) -> u64> {
-            let mut last = 0;
+            // Like a cell, each keeps the value that it gave last.
+            let mut last = n;
             Box::new(move |v| {
-                last = std::hint::black_box(v + 1 + n - n);
-                last
+                last = std::hint::black_box(v).max(last & 1);
+                last + 1
             })
         };
         Self { closures: (0..nodes).map(closure).collect(), value: 0, steps: 0 }
     }
 
     /// Calls all of them.
-    pub fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.steps += 1;
         self.value = self.closures.iter_mut().fold(self.steps, |v, f| f(v));
     }
 
     /// Whether the last step gave what it must.
-    pub fn is_right(&self) -> bool {
+    pub(crate) fn is_right(&self) -> bool {
         self.value == self.steps + self.closures.len() as u64
     }
 }

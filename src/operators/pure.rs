@@ -97,7 +97,7 @@ impl<R: ResultLike<Ok: Clone>, U: 'static, F: FnMut(&R::Err) -> U + 'static> Sta
     const NAME: &'static str = "map_err";
 
     fn step(&mut self, value: &R, _: bool) -> Option<Self::Out> {
-        Some(value.as_result().map(R::Ok::clone).map_err(&mut self.0))
+        Some(value.as_result().cloned().map_err(&mut self.0))
     }
 }
 
@@ -107,7 +107,7 @@ impl<R: ResultLike<Ok: Clone>, F: FnMut(&R::Err) -> R::Ok + 'static> Stage<R> fo
     const NAME: &'static str = "catch_error";
 
     fn step(&mut self, value: &R, _: bool) -> Option<R::Ok> {
-        Some(value.as_result().map(R::Ok::clone).unwrap_or_else(&mut self.0))
+        Some(value.as_result().cloned().unwrap_or_else(&mut self.0))
     }
 }
 

@@ -8,7 +8,8 @@ use std::panic::Location;
 
 use uuid::Uuid;
 
-use super::node::{CallbackBox, End, Kernel, NodeRef, Over, Turn, end_of_kernel};
+use super::callback::CallbackBox;
+use super::node::{End, Kernel, NodeRef, Over, Turn, end_of_kernel};
 use super::queue::{Origin, Waiting};
 use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
@@ -84,11 +85,11 @@ impl Store {
         if self.keep_events.get() > 0 {
             node.raise(flag::EVENT);
         }
-        if self.has_scope.get() {
-            if let Some(scope) = self.current_scope() {
-                self.retain(node);
-                scope.take_cell(id);
-            }
+        if self.has_scope.get()
+            && let Some(scope) = self.current_scope()
+        {
+            self.retain(node);
+            scope.take_cell(id);
         }
         id
     }
@@ -440,10 +441,10 @@ impl Store {
     /// Makes `owner` keep a guard. A guard on the owner itself, or on a cell downstream of it, does not count (C1).
     pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, guard: SubscriptionGuard) {
         let id = self.id_of(owner);
-        if let Some(on) = guard.key().and_then(|on| self.find(on)) {
-            if self.is_upstream(owner, on) {
-                self.stop_counting(&guard, on);
-            }
+        if let Some(on) = guard.key().and_then(|on| self.find(on))
+            && self.is_upstream(owner, on)
+        {
+            self.stop_counting(&guard, on);
         }
         owner.raise(flag::OWNS);
         let mut tables = self.tables.borrow_mut();
@@ -509,9 +510,9 @@ impl Store {
                 continue;
             }
             if now {
-                node.raise(flag::OBSERVED)
+                node.raise(flag::OBSERVED);
             } else {
-                node.lower(flag::OBSERVED)
+                node.lower(flag::OBSERVED);
             }
             let calls: Vec<_> = self.tables.borrow().hooks.get(id).map_or_else(Vec::new, |hooks| {
                 hooks

@@ -8,9 +8,10 @@
 //!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0.
 //! - **S5** `pending` is set whenever something waits for the moment at which `busy` falls to 0.
 //!
-//! Reading order: `flag`, `node`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `write`
+//! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `write`
 //! (writes and batches), `wave` (the settle loop), `look` (reads and errors).
 
+pub(crate) mod callback;
 pub(crate) mod flag;
 mod life;
 mod look;

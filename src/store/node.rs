@@ -1,7 +1,7 @@
 //! The node of a cell: one allocation that holds header, value and behaviour (its closure and the state of its
 //! stages), reached by a thin pointer whose types are erased.
 //!
-//! This is the crate's only file with `unsafe`. It knows nothing of graph, queue or subscribers lists; it
+//! The first of the store's two files with `unsafe` (`callback` is the other). It knows nothing of graph, queue or subscribers lists; it
 //! is told when to run and when to free.
 //!
 //! Invariants that the `SAFETY` lines name:
@@ -29,10 +29,9 @@ use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, size_of};
 use std::ptr::NonNull;
 
-use super::Store;
-use super::flag;
+use super::callback::{fanout, fanout_event};
+use super::{Store, flag};
 use crate::error::CellError;
-use crate::signal::Signal;
 
 /// How a cell ended.
 #[derive(Clone, Debug)]
@@ -275,7 +274,7 @@ impl NodeRef {
     }
 
     #[inline]
-    fn value_ptr<T>(self) -> *mut T {
+    pub(super) fn value_ptr<T>(self) -> *mut T {
         let valued = self.0.as_ptr().cast::<Valued<T>>();
         // SAFETY: N1 and N5: the projection stays inside the allocation; no reference is made.
         unsafe { UnsafeCell::raw_get(&raw const (*valued).value) }
@@ -540,91 +539,6 @@ unsafe fn free<T, B>(node: NodeRef) {
     drop(unsafe { Box::from_raw(node.0.as_ptr().cast::<Node<T, B>>()) });
 }
 
-/// # Safety
-/// The node's value is a `T`.
-unsafe fn fanout<T: 'static>(node: NodeRef, store: &Store) {
-    if store.brought_value(node) {
-        store.call_subscribers(node, node.stamp.get(), |callback| {
-            // SAFETY: N2 and N3: lent for the call only.
-            let value: &T = unsafe { &*node.value_ptr::<T>() };
-            callback.call(Lent::new(&Signal::Value(value)));
-        });
-    }
-    if let Some((end, stamp)) = store.brought_end(node) {
-        let signal: Signal<'_, T> = match &end {
-            End::Complete => Signal::Complete,
-            End::Error(error) => Signal::Error(error),
-        };
-        store.call_subscribers(node, stamp, |callback| callback.call(Lent::new(&signal)));
-    }
-}
-
-/// A signal whose value type is erased on the way to a subscriber.
-#[derive(Clone, Copy)]
-pub(crate) struct Lent<'a>(NonNull<()>, PhantomData<&'a ()>);
-
-impl<'a> Lent<'a> {
-    fn new<T>(signal: &'a Signal<'a, T>) -> Self {
-        Self(NonNull::from(signal).cast(), PhantomData)
-    }
-}
-
-/// A callback in the list of a node.
-trait Callback {
-    fn call(&mut self, signal: Lent<'_>);
-}
-
-/// A callback at an address that stays, so that it can be called while its entry in the list is taken away.
-pub(crate) struct CallbackBox(NonNull<dyn Callback>);
-
-/// A callback that is about to be called (see N6).
-#[derive(Clone, Copy)]
-pub(crate) struct CallbackRef(NonNull<dyn Callback>);
-
-impl CallbackBox {
-    /// Boxes a callback for a node whose fan-out makes `Signal<T>`; it must be put on such a node alone.
-    pub(crate) fn new<T: 'static>(callback: impl FnMut(&Signal<'_, T>) + 'static) -> Self {
-        let boxed: Box<dyn Callback> = Box::new(Typed { callback, _value: PhantomData });
-        // SAFETY: `Box::into_raw` never gives null.
-        Self(unsafe { NonNull::new_unchecked(Box::into_raw(boxed)) })
-    }
-
-    pub(crate) fn handle(&self) -> CallbackRef {
-        CallbackRef(self.0)
-    }
-}
-
-impl Drop for CallbackBox {
-    fn drop(&mut self) {
-        // SAFETY: it came from `Box::into_raw`, and by N6 no call of it is under way.
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
-
-impl CallbackRef {
-    #[inline]
-    fn call(self, signal: Lent<'_>) {
-        // SAFETY: N6: the box is alive, and no other call of it is under way.
-        unsafe { (*self.0.as_ptr()).call(signal) }
-    }
-}
-
-/// A callback for cells of `T`.
-struct Typed<T, F> {
-    callback: F,
-    _value: PhantomData<fn(&T)>,
-}
-
-impl<T: 'static, F: FnMut(&Signal<'_, T>)> Callback for Typed<T, F> {
-    #[inline]
-    fn call(&mut self, signal: Lent<'_>) {
-        // SAFETY: N2: this callback was put on a node whose value is a `T` (`callback` is called by typed handles
-        // only), and `fanout::<T>` of that node made the signal, which is alive for the call.
-        let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
-        (self.callback)(signal);
-    }
-}
-
 /// A kernel's reference to a cell that it reads: a pinned pointer, no look-up and no count in the loop.
 ///
 /// Made un-linked it holds a reference of its own (the lowest bit of the pointer says so); when the edge is linked,
@@ -741,23 +655,4 @@ impl<T: 'static> EventTable<T> {
 /// The node's value is an `Event<T>`.
 unsafe fn clear_event<T: 'static>(node: NodeRef) {
     drop(node.swap(Event::<T>(None)));
-}
-
-/// # Safety
-/// The node's value is an `Event<T>`.
-unsafe fn fanout_event<T: 'static>(node: NodeRef, store: &Store) {
-    if store.brought_value(node) {
-        store.call_subscribers(node, node.stamp.get(), |callback| {
-            // SAFETY: N2 and N3: lent for the call only.
-            let event: &Event<T> = unsafe { &*node.value_ptr::<Event<T>>() };
-            if let Some(value) = &event.0 {
-                callback.call(Lent::new(&Signal::Value(value)));
-            }
-        });
-    }
-    if let Some((_, stamp)) = store.brought_end(node) {
-        store.call_subscribers(node, stamp, |callback| {
-            callback.call(Lent::new(&Signal::<T>::Complete))
-        });
-    }
 }

@@ -10,7 +10,7 @@
 
 use std::panic::Location;
 
-use super::node::{CallbackBox, CallbackRef};
+use super::callback::{CallbackBox, CallbackRef};
 use crate::graph::{CellKey, Column, NONE};
 
 /// Which entry a guard speaks of.

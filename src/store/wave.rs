@@ -7,7 +7,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::node::{CallbackRef, End, NodeRef, Outcome};
+use super::callback::CallbackRef;
+use super::node::{End, NodeRef, Outcome};
 use super::tables::NumberHash;
 use super::{Store, add, flag};
 use crate::graph::NONE;

@@ -153,7 +153,7 @@ impl Store {
             return;
         }
         self.with_inbox(node, |inbox: &mut Inbox<T>| {
-            inbox.insert(inbox_at.min(inbox.len()), write)
+            inbox.insert(inbox_at.min(inbox.len()), write);
         });
         let waiting = Waiting {
             cell: self.id_of(node),
@@ -188,7 +188,7 @@ impl Store {
             // Behind the events of the cell, before what callbacks have written to it since.
             let before = self.queue.borrow().events_before_waiting(self.id_of(node));
             self.with_inbox(node, |inbox: &mut Inbox<T>| {
-                inbox.insert(before.min(inbox.len()), write)
+                inbox.insert(before.min(inbox.len()), write);
             });
             self.await_round(node);
         } else {

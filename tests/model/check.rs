@@ -13,7 +13,7 @@ use super::real::Real;
 use super::world::{Api, Boom, State, World};
 
 /// How often each kind of operation took effect.
-pub type Effects = BTreeMap<&'static str, u64>;
+pub(crate) type Effects = BTreeMap<&'static str, u64>;
 
 /// What can be seen of a world between two operations.
 #[derive(Debug, PartialEq)]
@@ -26,7 +26,7 @@ struct Shot {
 }
 
 /// Runs a case; an error tells what differs.
-pub fn run(ops: &[Op]) -> Result<Effects, String> {
+pub(crate) fn run(ops: &[Op]) -> Result<Effects, String> {
     let ops = ops.to_vec();
     // A thread of its own has a store of its own, also after a case that failed.
     let case = std::thread::spawn(move || run_here(&ops));
@@ -34,7 +34,7 @@ pub fn run(ops: &[Op]) -> Result<Effects, String> {
 }
 
 /// Runs a case in the store of this thread.
-pub fn run_here(ops: &[Op]) -> Result<Effects, String> {
+pub(crate) fn run_here(ops: &[Op]) -> Result<Effects, String> {
     let (real, model) = (World::new(Real), World::new(Naive(Rc::new(Model::default()))));
     for (at, op) in ops.iter().enumerate() {
         let expected = step(&model, op)?;

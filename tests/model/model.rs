@@ -12,9 +12,9 @@ use super::kernel::{Kernel, Plan};
 use super::op::{Heard, Val, Write};
 use super::world::{Callback, Class};
 
-pub type Payload = Box<dyn Any + Send>;
+pub(crate) type Payload = Box<dyn Any + Send>;
 
-pub struct Node {
+pub(crate) struct Node {
     pub class: Class,
     pub value: Val,
     /// The comparison of a cell with a cut-off.
@@ -40,7 +40,7 @@ pub struct Node {
     pub owned: Vec<Guard>,
 }
 
-pub struct Sub {
+pub(crate) struct Sub {
     pub on: usize,
     /// Keeps its cell alive.
     pub counted: bool,
@@ -53,33 +53,33 @@ pub struct Sub {
 }
 
 /// A write that waits.
-pub enum Waiting {
+pub(crate) enum Waiting {
     Write(Write),
     /// The end that a `dispose` brings.
     Disposal,
 }
 
-pub struct Queued {
+pub(crate) struct Queued {
     pub cell: usize,
     /// Writes of one batch in a callback have the same.
     pub group: Option<u64>,
     pub what: Waiting,
 }
 
-pub struct Event {
+pub(crate) struct Event {
     pub round: u64,
     pub cell: usize,
     pub write: Write,
 }
 
 /// What is dropped when no user code is on the stack.
-pub enum Grave {
+pub(crate) enum Grave {
     Kernel(Kernel),
     Guards(Vec<Guard>),
 }
 
 #[derive(Default)]
-pub struct State {
+pub(crate) struct State {
     pub cells: Vec<Node>,
     pub subs: Vec<Sub>,
     pub queue: VecDeque<Queued>,
@@ -93,7 +93,7 @@ pub struct State {
 
 /// The naive store.
 #[derive(Default)]
-pub struct Model {
+pub(crate) struct Model {
     state: RefCell<State>,
     /// How much user code is on the stack.
     pub busy: Cell<u32>,
@@ -106,10 +106,10 @@ pub struct Model {
 }
 
 #[derive(Clone)]
-pub struct Naive(pub Rc<Model>);
+pub(crate) struct Naive(pub Rc<Model>);
 
 /// A counted reference to a cell.
-pub struct Handle {
+pub(crate) struct Handle {
     pub model: Naive,
     pub cell: usize,
 }
@@ -128,7 +128,7 @@ impl Drop for Handle {
     }
 }
 
-pub struct Guard {
+pub(crate) struct Guard {
     pub model: Naive,
     pub sub: usize,
 }
@@ -141,18 +141,18 @@ impl Drop for Guard {
 }
 
 impl Naive {
-    pub fn s(&self) -> RefMut<'_, State> {
+    pub(crate) fn s(&self) -> RefMut<'_, State> {
         self.0.state.borrow_mut()
     }
 
-    pub fn hold(&self, cell: usize) -> Handle {
+    pub(crate) fn hold(&self, cell: usize) -> Handle {
         self.s().cells[cell].handles += 1;
         let model = self.clone();
         Handle { model, cell }
     }
 
     /// Adds a cell.
-    pub fn admit(&self, class: Class, value: Val) -> Handle {
+    pub(crate) fn admit(&self, class: Class, value: Val) -> Handle {
         let cell = self.s().cells.len();
         self.s().cells.push(Node {
             class,
@@ -175,14 +175,14 @@ impl Naive {
     }
 
     /// C1: whoever has neither handle nor dependent nor counted guard is dead at once, and so on.
-    pub fn sweep(&self) {
+    pub(crate) fn sweep(&self) {
         let mut state = self.s();
         while let Some(cell) = (0..state.cells.len()).find(|&cell| state.is_dying(cell)) {
             state.kill(cell);
         }
     }
 
-    pub fn subscribe(&self, on: usize, callback: Callback) -> Guard {
+    pub(crate) fn subscribe(&self, on: usize, callback: Callback) -> Guard {
         let mut state = self.s();
         let sub = state.subs.len();
         state.subs.push(Sub {
@@ -207,7 +207,7 @@ impl Naive {
 
     /// C1: a guard on the owner itself or on a cell downstream of it does not count. (Decided when it is given: the
     /// guard stays uncounted if the cell ends later and so lets go of the owner.)
-    pub fn own(&self, owner: usize, guard: Guard) {
+    pub(crate) fn own(&self, owner: usize, guard: Guard) {
         let on = self.s().subs[guard.sub].on;
         if self.s().upstream(on).contains(&owner) {
             self.s().subs[guard.sub].counted = false;
@@ -218,7 +218,7 @@ impl Naive {
     }
 
     /// C7.
-    pub fn dispose(&self, cell: usize) {
+    pub(crate) fn dispose(&self, cell: usize) {
         if self.s().cells[cell].disposed {
             return;
         }
@@ -252,7 +252,7 @@ impl Naive {
     }
 
     /// Drops what waits for a moment without user code.
-    pub fn bury(&self) {
+    pub(crate) fn bury(&self) {
         loop {
             let graves = std::mem::take(&mut self.s().graveyard);
             if graves.is_empty() {
@@ -268,7 +268,7 @@ impl Naive {
     }
 
     /// The cell that the consumers of a shared pipeline read, made now if there is none.
-    pub fn hidden(&self, plan: &Rc<Plan>) -> Handle {
+    pub(crate) fn hidden(&self, plan: &Rc<Plan>) -> Handle {
         if let Some(cell) = plan.hidden.get() {
             let usable = {
                 let node = &self.s().cells[cell];
@@ -287,7 +287,7 @@ impl Naive {
     }
 
     /// Makes a derived cell: computes its seed, then links it. P6: a panic leaves nothing behind.
-    pub fn derive(&self, class: Class, mut kernel: Kernel) -> Handle {
+    pub(crate) fn derive(&self, class: Class, mut kernel: Kernel) -> Handle {
         kernel.prepare(self);
         kernel.inputs().iter().for_each(|&input| self.settle_for(input));
         self.user(|| {
@@ -320,13 +320,13 @@ impl Naive {
 }
 
 impl State {
-    pub fn dependents(&self, of: usize) -> Vec<usize> {
+    pub(crate) fn dependents(&self, of: usize) -> Vec<usize> {
         let reads = |cell: &usize| self.cells[*cell].inputs.contains(&of);
         (0..self.cells.len()).filter(reads).collect()
     }
 
     /// The cell and all that it depends on, in order.
-    pub fn upstream(&self, of: usize) -> Vec<usize> {
+    pub(crate) fn upstream(&self, of: usize) -> Vec<usize> {
         let mut found = vec![of];
         let mut at = 0;
         while at < found.len() {

@@ -3,7 +3,7 @@
 
 /// How a source cell takes writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellKind {
+pub(crate) enum CellKind {
     Plain,
     /// A cut-off that compares parities.
     Parity,
@@ -14,7 +14,7 @@ pub enum CellKind {
 
 /// A write to a cell or source (a source takes `Set` as an event, and `Complete`).
 #[derive(Clone, Copy, Debug)]
-pub enum Write {
+pub(crate) enum Write {
     Set(i8),
     SetIfChanged(i8),
     Replace(i8),
@@ -26,7 +26,7 @@ pub enum Write {
 
 /// A pipeline of a few stages. What has a closure calls the trap with each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chain {
+pub(crate) enum Chain {
     Map,
     Halve,
     Filter,
@@ -45,16 +45,16 @@ pub enum Chain {
 
 /// What a closure does beside its work: panics at a certain value, and runs an operation at its n-th run.
 #[derive(Clone, Debug, Default)]
-pub struct Trap {
+pub(crate) struct Trap {
     pub panic_on: Option<i8>,
     pub script: Script,
 }
 
 /// Operations that a callback runs at certain calls of it (the first is number 1).
-pub type Script = Vec<(u8, Op)>;
+pub(crate) type Script = Vec<(u8, Op)>;
 
 #[derive(Clone, Debug)]
-pub enum Op {
+pub(crate) enum Op {
     NewCell {
         value: i8,
         kind: CellKind,
@@ -106,7 +106,7 @@ pub enum Op {
 
 impl Op {
     /// Its row in the table of effects.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Op::NewCell { kind, .. } => match kind {
                 CellKind::Plain => "new cell",
@@ -175,7 +175,7 @@ impl Write {
 
 /// The value of a cell, of whatever type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Val {
+pub(crate) enum Val {
     Int(i64),
     Opt(Option<i64>),
     Pair(i64, i64),
@@ -184,7 +184,7 @@ pub enum Val {
 
 impl Val {
     /// The number that pipelines on such a cell work with.
-    pub fn number(&self) -> i64 {
+    pub(crate) fn number(&self) -> i64 {
         match self {
             Val::Int(v) => *v,
             Val::Opt(v) => v.unwrap_or(-1),
@@ -195,34 +195,34 @@ impl Val {
 }
 
 /// What the closures of chains compute, for the library and the model alike.
-pub mod work {
-    pub fn map(v: i64) -> i64 {
+pub(crate) mod work {
+    pub(crate) fn map(v: i64) -> i64 {
         (2 * v + 1) % 50
     }
-    pub fn halve(v: i64) -> i64 {
+    pub(crate) fn halve(v: i64) -> i64 {
         v / 3
     }
-    pub fn keep(v: i64) -> bool {
+    pub(crate) fn keep(v: i64) -> bool {
         v % 3 != 0
     }
-    pub fn add(sum: i64, v: i64) -> i64 {
+    pub(crate) fn add(sum: i64, v: i64) -> i64 {
         (sum + v) % 1000
     }
-    pub fn pair(a: i64, b: i64) -> i64 {
+    pub(crate) fn pair(a: i64, b: i64) -> i64 {
         (7 * a + b) % 100
     }
     /// What `update` and `modify` make of a value.
-    pub fn bump(v: i64, n: i8) -> i64 {
+    pub(crate) fn bump(v: i64, n: i8) -> i64 {
         (v + i64::from(n)) % 100
     }
-    pub fn same_parity(a: i64, b: i64) -> bool {
+    pub(crate) fn same_parity(a: i64, b: i64) -> bool {
         (a - b) % 2 == 0
     }
 }
 
 /// What a subscriber hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub(crate) enum Heard {
     Value(Val),
     Complete,
     Error(String),

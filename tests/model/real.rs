@@ -12,10 +12,10 @@ use super::world::{Api, Callback, Class, State, Tick};
 
 type Locked<T> = Cell<T, CellImmutable>;
 
-pub struct Real;
+pub(crate) struct Real;
 
 #[derive(Clone)]
-pub enum Handle {
+pub(crate) enum Handle {
     Cell(Cell<i64>),
     Int(Locked<i64>),
     Opt(Locked<Option<i64>>),

@@ -124,7 +124,7 @@ fn nesting() -> impl Strategy<Value = Op> {
 }
 
 /// A case: a few sources first, so that what follows has something to work on.
-pub fn ops() -> impl Strategy<Value = Vec<Op>> {
+pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
     let sources =
         vec((value(), kind()).prop_map(|(value, kind)| Op::NewCell { value, kind }), 1..5);
     (sources, vec(op(), 30..70)).prop_map(|(mut ops, rest)| {

@@ -31,7 +31,7 @@ impl Naive {
     }
 
     /// Runs user code; when the last of it returns, what waits is done. Its own panic goes on.
-    pub fn user<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub(crate) fn user<R>(&self, f: impl FnOnce() -> R) -> R {
         self.0.busy.set(self.0.busy.get() + 1);
         let given = caught(f);
         self.0.busy.set(self.0.busy.get() - 1);
@@ -52,7 +52,7 @@ impl Naive {
         }
     }
 
-    pub fn rest_if_idle(&self) {
+    pub(crate) fn rest_if_idle(&self) {
         if self.0.busy.get() == 0 {
             self.rest();
             self.report();
@@ -88,7 +88,7 @@ impl Naive {
     }
 
     /// P0: a write is a wave of its own; it joins a batch; in a callback it is queued.
-    pub fn write(&self, cell: usize, write: Write) {
+    pub(crate) fn write(&self, cell: usize, write: Write) {
         if self.0.busy.get() > 0 {
             self.enqueue(cell, Waiting::Write(write));
         } else if self.0.batch.get() > 0 {
@@ -98,14 +98,14 @@ impl Naive {
         }
     }
 
-    pub fn enqueue(&self, cell: usize, what: Waiting) {
+    pub(crate) fn enqueue(&self, cell: usize, what: Waiting) {
         let group = self.0.group.get();
         let queued = Queued { cell, group, what };
         self.s().queue.push_back(queued);
     }
 
     /// `update` and `replace` (C8): run at once, on the last queued value where they can't work in place.
-    pub fn update(&self, cell: usize, write: Write) -> Option<i64> {
+    pub(crate) fn update(&self, cell: usize, write: Write) -> Option<i64> {
         let (ended, cut, event) = {
             let node = &self.s().cells[cell];
             (node.end.is_some(), node.same.is_some(), node.event)
@@ -211,7 +211,7 @@ impl Naive {
         self.mark_changed(cell);
     }
 
-    pub fn end(&self, cell: usize, end: Heard) {
+    pub(crate) fn end(&self, cell: usize, end: Heard) {
         {
             let mut state = self.s();
             if state.cells[cell].end.is_some() || state.cells[cell].dead {
@@ -244,7 +244,7 @@ impl Naive {
     }
 
     /// P3, P4, P8: the writes of the body are one wave; in a callback they wait as one group.
-    pub fn run_batch(&self, body: &mut dyn FnMut()) {
+    pub(crate) fn run_batch(&self, body: &mut dyn FnMut()) {
         if self.0.busy.get() > 0 {
             return self.run_group(body);
         }
@@ -325,7 +325,7 @@ impl Naive {
     }
 
     /// A write outside callbacks and batches: its wave, and all that it causes.
-    pub fn wave(&self, apply: impl FnOnce()) {
+    pub(crate) fn wave(&self, apply: impl FnOnce()) {
         self.0.busy.set(1);
         self.open_wave();
         apply();
@@ -369,7 +369,7 @@ impl Naive {
     }
 
     /// P4: a read in a batch is a settle point for the cell and what it depends on.
-    pub fn settle_for(&self, cell: usize) {
+    pub(crate) fn settle_for(&self, cell: usize) {
         if self.0.batch.get() == 0 || self.0.busy.get() > 0 {
             return;
         }

@@ -9,16 +9,16 @@ use std::rc::Rc;
 use super::op::{CellKind, Chain, Heard, Op, Script, Trap, Val, Write};
 
 /// Called by the closures of a chain with each value they take.
-pub type Tick = Rc<dyn Fn(i64)>;
-pub type Callback = Box<dyn FnMut(Heard)>;
+pub(crate) type Tick = Rc<dyn Fn(i64)>;
+pub(crate) type Callback = Box<dyn FnMut(Heard)>;
 
 /// The payload of every panic that a case makes on purpose.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub struct Boom(pub u64);
+pub(crate) struct Boom(pub u64);
 
 /// What a handle can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub(crate) enum Class {
     /// A source cell.
     Cell,
     /// A derived cell of numbers.
@@ -31,10 +31,10 @@ pub enum Class {
 }
 
 /// Value and end of a cell that can be read.
-pub type State = (Option<Val>, Option<Heard>);
+pub(crate) type State = (Option<Val>, Option<Heard>);
 
 /// The part of the library's API that cases use.
-pub trait Api: 'static {
+pub(crate) trait Api: 'static {
     type Handle: Clone + 'static;
     type Guard: 'static;
     type Plan: Clone + 'static;
@@ -73,9 +73,9 @@ pub trait Api: 'static {
 }
 
 /// A delivery in a wave: the round, and the subscriber.
-pub type Turn = (u64, usize);
+pub(crate) type Turn = (u64, usize);
 
-pub struct World<A: Api> {
+pub(crate) struct World<A: Api> {
     pub api: A,
     handles: RefCell<Vec<Option<A::Handle>>>,
     guards: RefCell<Vec<Option<A::Guard>>>,
@@ -107,7 +107,7 @@ pub struct World<A: Api> {
 type By = Option<usize>;
 
 impl<A: Api> World<A> {
-    pub fn new(api: A) -> Rc<Self> {
+    pub(crate) fn new(api: A) -> Rc<Self> {
         Rc::new(Self {
             api,
             handles: RefCell::default(),
@@ -128,7 +128,7 @@ impl<A: Api> World<A> {
     }
 
     /// Runs an operation. A panic that it makes on purpose comes out as one.
-    pub fn run(self: &Rc<Self>, op: &Op, by: By) {
+    pub(crate) fn run(self: &Rc<Self>, op: &Op, by: By) {
         if self.try_run(op, by) {
             *self.effects.borrow_mut().entry(op.name()).or_default() += 1;
         }
@@ -362,7 +362,7 @@ impl<A: Api> World<A> {
     }
 
     /// Drops all that the case still holds, then disposes of what rings of owned guards keep alive.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.closing.set(true);
         while take_live(&self.guards, 0).map(drop).is_some() {}
         while take_live(&self.plans, 0).map(drop).is_some() {}
