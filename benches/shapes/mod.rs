@@ -168,7 +168,7 @@ pub(crate) struct Limit {
 
 impl Limit {
     /// `nodes` closures.
-    pub fn new(nodes: u64) -> Self {
+    pub(crate) fn new(nodes: u64) -> Self {
         let closure = |n: u64| -> Box<dyn FnMut(u64) -> u64> {
             // Like a cell, each keeps the value that it gave last.
             let mut last = n;

@@ -279,12 +279,6 @@ impl<P: Copy> Graph<P> {
         self.records.len() - self.vacant
     }
 
-    /// Whether there is no node.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// The number of ranks in use or vacant; all ranks are below it.
     #[inline]
     pub(crate) fn ranks(&self) -> usize {

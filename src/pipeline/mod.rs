@@ -54,6 +54,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     type Chain: Chain<Out = T, Seed = S>;
 
     #[doc(hidden)]
+    #[track_caller]
     fn into_chain(self) -> Self::Chain;
 
     /// Makes the derived cell: computes its value once, now, and keeps it up to date.
@@ -80,26 +81,31 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     #[doc(hidden)]
+    #[track_caller]
     fn then<N>(self, stage: N) -> Staged<Self::Chain, N> {
         Plan(Then { prev: self.into_chain(), stage })
     }
 
     #[doc(hidden)]
+    #[track_caller]
     fn through<G>(self, gate: G) -> Gated<Self::Chain, G> {
         Plan(Through { prev: self.into_chain(), gate })
     }
 
     /// A new value from each value.
+    #[track_caller]
     fn map<U: 'static, F: FnMut(&T) -> U + 'static>(self, f: F) -> Staged<Self::Chain, Map<F>> {
         self.then(Map(f))
     }
 
     /// Lets values pass for which `keep` holds.
+    #[track_caller]
     fn filter<F: FnMut(&T) -> bool + 'static>(self, keep: F) -> Gated<Self::Chain, Filter<F>> {
         self.through(Filter(keep))
     }
 
     /// A map that can fail; `Err` is a value, not an end.
+    #[track_caller]
     fn try_map<U: 'static, E: 'static, F>(self, f: F) -> Staged<Self::Chain, Map<F>>
     where
         F: FnMut(&T) -> Result<U, E> + 'static,
@@ -108,11 +114,13 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Calls `f` with each value and lets it pass.
+    #[track_caller]
     fn tap<F: FnMut(&T) + 'static>(self, f: F) -> Gated<Self::Chain, Tap<F>> {
         self.through(Tap(f))
     }
 
     /// Maps the `Ok`s of results.
+    #[track_caller]
     fn map_ok<U: 'static, F>(self, f: F) -> Staged<Self::Chain, MapOk<F>>
     where
         T: ResultLike<Err: Clone>,
@@ -122,6 +130,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Maps the `Err`s of results.
+    #[track_caller]
     fn map_err<U: 'static, F>(self, f: F) -> Staged<Self::Chain, MapErr<F>>
     where
         T: ResultLike<Ok: Clone>,
@@ -131,6 +140,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Replaces each `Err` by what `f` makes of it.
+    #[track_caller]
     fn catch_error<F>(self, f: F) -> Staged<Self::Chain, CatchError<F>>
     where
         T: ResultLike<Ok: Clone>,
@@ -140,6 +150,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Replaces each `Err` by `default`.
+    #[track_caller]
     fn unwrap_or(self, default: T::Ok) -> Staged<Self::Chain, UnwrapOr<T::Ok>>
     where
         T: ResultLike<Ok: Clone>,
@@ -148,6 +159,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Replaces each `Err` by what `f` makes of it (the same as [`catch_error`](Pipeline::catch_error)).
+    #[track_caller]
     fn unwrap_or_else<F>(self, f: F) -> Staged<Self::Chain, UnwrapOrElse<F>>
     where
         T: ResultLike<Ok: Clone>,
@@ -157,6 +169,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Accumulates: emits `f(accumulated, value)` for each value, the first one with `init`.
+    #[track_caller]
     fn scan<A: Clone + 'static, F>(self, init: A, f: F) -> Staged<Self::Chain, Scan<A, F>>
     where
         F: FnMut(&A, &T) -> A + 'static,
@@ -165,6 +178,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Each value with the one before it; nothing for the first.
+    #[track_caller]
     fn pairwise(self) -> Staged<Self::Chain, Pairwise<T>>
     where
         T: Clone,
@@ -173,6 +187,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Drops every value that came before, however long ago. Remembers all of them.
+    #[track_caller]
     fn distinct(self) -> Gated<Self::Chain, Distinct<T>>
     where
         T: Clone + Eq + Hash,
@@ -181,6 +196,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Drops a value that equals the last one that passed.
+    #[track_caller]
     fn deduped(self) -> Gated<Self::Chain, Deduped<T>>
     where
         T: Clone + PartialEq,
@@ -189,6 +205,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Drops a value for which `same(new, last)` holds, `last` being the last one that passed.
+    #[track_caller]
     fn distinct_until_changed_by<F>(
         self,
         same: F,
@@ -227,11 +244,13 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
 
     /// The first `n` values (the initial one counts), then completes. `take(0)` of a definite pipeline has the initial
     /// value and is complete.
+    #[track_caller]
     fn take(self, n: usize) -> Gated<Self::Chain, Take> {
         self.through(Take::new(n))
     }
 
     /// Values as long as `keep` holds; the first for which it does not ends the pipeline and is not emitted.
+    #[track_caller]
     fn take_while<F: FnMut(&T) -> bool + 'static>(
         self,
         keep: F,
@@ -240,11 +259,13 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// The first value, then completes.
+    #[track_caller]
     fn first(self) -> Gated<Self::Chain, Take> {
         self.through(Take::new(1))
     }
 
     /// The last value that came after construction, emitted when upstream completes; nothing if none came.
+    #[track_caller]
     fn last(self) -> Staged<Self::Chain, Last<T>>
     where
         T: Clone,
@@ -253,6 +274,7 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// [`last`](Pipeline::last), or `default` if no value came.
+    #[track_caller]
     fn last_or(self, default: T) -> Staged<Self::Chain, LastOr<T>>
     where
         T: Clone,
@@ -261,11 +283,13 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Drops the first `n` values (the initial one counts).
+    #[track_caller]
     fn skip(self, n: usize) -> Gated<Self::Chain, Skip> {
         self.through(Skip::new(n))
     }
 
     /// Drops values until `drop` does not hold; that one and all later ones pass.
+    #[track_caller]
     fn skip_while<F: FnMut(&T) -> bool + 'static>(
         self,
         drop: F,
@@ -274,11 +298,13 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     }
 
     /// Drops the initial value only: what is there already is not replayed.
+    #[track_caller]
     fn cold(self) -> Gated<Self::Chain, Cold> {
         self.through(Cold)
     }
 
     /// Calls `f` once, just before the end (either one) is passed on. Not called when the cell is dropped.
+    #[track_caller]
     fn finalize<F: FnOnce() + 'static>(self, f: F) -> Gated<Self::Chain, Finalize<F>> {
         self.through(Finalize(Some(f)))
     }

@@ -263,6 +263,7 @@ impl Store {
 
     #[cold]
     pub(crate) fn caught(&self, payload: Payload) {
+        self.pending.set(true);
         let mut first = self.panic.borrow_mut();
         if first.is_none() {
             self.troubled.set(true);
