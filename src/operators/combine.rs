@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::pipeline::derive;
 use crate::pipeline::input_of;
 use crate::store::expect;
-use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream, Yield};
+use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
 
 /// Whether a node is over that goes on as long as one of its inputs does: an error of any input ends it at once,
 /// otherwise all must have completed.
@@ -36,12 +36,12 @@ impl<A: Clone + 'static, B: Clone + 'static> Kernel for Join<A, B> {
     type Out = (A, B);
     const OPERATOR: &'static str = "join";
 
-    fn turn(&mut self, turn: Turn) -> Yield<(A, B)> {
-        let news = self.left.fresh(turn) || self.right.fresh(turn);
-        let value = news.then(|| (self.left.with(A::clone), self.right.with(B::clone)));
-        let over =
-            self.left.failed() || self.right.failed() || (self.left.ended() && self.right.ended());
-        Yield { value, over: Over::upstream_if(over) }
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce((A, B))) -> Over {
+        let (left, right) = (&self.left, &self.right);
+        if left.fresh(turn) || right.fresh(turn) {
+            emit((left.with(A::clone), right.with(B::clone)));
+        }
+        Over::upstream_if(left.failed() || right.failed() || (left.ended() && right.ended()))
     }
 
     fn end(&self) -> End {
@@ -88,10 +88,11 @@ impl<T: Clone + 'static> Kernel for JoinVec<T> {
     type Out = Vec<T>;
     const OPERATOR: &'static str = "join_vec";
 
-    fn turn(&mut self, turn: Turn) -> Yield<Vec<T>> {
-        let news = turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn));
-        let value = news.then(|| self.inputs.iter().map(|input| input.with(T::clone)).collect());
-        Yield { value, over: over_when_all(self.inputs.iter()) }
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(Vec<T>)) -> Over {
+        if turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn)) {
+            emit(self.inputs.iter().map(|input| input.with(T::clone)).collect());
+        }
+        over_when_all(self.inputs.iter())
     }
 
     fn end(&self) -> End {

@@ -69,7 +69,6 @@ pub struct Verdict {
 
 impl Verdict {
     pub(crate) const PASS: Self = Self { passes: true, closes: false };
-    pub(crate) const DROP: Self = Self { passes: false, closes: false };
     pub(crate) const PASS_LAST: Self = Self { passes: true, closes: true };
     pub(crate) const CLOSE: Self = Self { passes: false, closes: true };
 

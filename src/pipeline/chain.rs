@@ -2,9 +2,9 @@
 
 use crate::cell::Strong;
 use crate::error::Error;
-use crate::operators::{Gate, Stage, Verdict};
+use crate::operators::{Gate, Stage};
 use crate::pipeline::seed::{Definite, Empty, Seedness};
-use crate::store::node::{End, Event, Input, Over, Turn, Upstream, Yield};
+use crate::store::node::{End, Event, Input, Over, Turn, Upstream};
 use crate::store::{expect, with_store};
 
 /// A chain of stages that ends in a root. Sealed: its methods speak of types that are not public.
@@ -18,8 +18,8 @@ pub trait Chain: Sized + 'static {
     /// The last operator's name.
     const OPERATOR: &'static str;
 
-    /// Runs one turn and lends the value that comes out, if any.
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&Self::Out) -> R) -> Yield<R>;
+    /// Runs one turn and lends the value that comes out, if any, to `with`.
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&Self::Out)) -> Over;
 
     /// How the roots ended, after a turn that was over for that.
     fn end(&self) -> End;
@@ -46,9 +46,9 @@ pub trait Chain: Sized + 'static {
 /// ```
 #[allow(private_interfaces)]
 pub trait Give: Chain {
-    /// Runs one turn and gives the value that comes out, if any.
+    /// Runs one turn and gives the value that comes out, if any, to `emit`.
     #[doc(hidden)]
-    fn take(&mut self, turn: Turn) -> Yield<Self::Out>;
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(Self::Out)) -> Over;
 }
 
 /// A pipeline under composition: what the operators of [`Pipeline`](crate::Pipeline) return.
@@ -96,7 +96,7 @@ impl<T: 'static> Chain for Root<T> {
     const OPERATOR: &'static str = "cell";
 
     #[inline]
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&T)) -> Over {
         self.input.lend(turn, with)
     }
 
@@ -111,8 +111,9 @@ impl<T: 'static> Chain for Root<T> {
 
 #[allow(private_interfaces)]
 impl<T: Clone + 'static> Give for Root<T> {
-    fn take(&mut self, turn: Turn) -> Yield<T> {
-        self.lend(turn, T::clone)
+    #[inline]
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(T)) -> Over {
+        self.lend(turn, |value| emit(value.clone()))
     }
 }
 
@@ -128,13 +129,16 @@ impl<T: 'static> Chain for SourceRoot<T> {
     const OPERATOR: &'static str = "source";
 
     #[inline]
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&T) -> R) -> Yield<R> {
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&T)) -> Over {
         // An event in flight is not replayed to a chain that is being built.
         if turn.is_seed() {
-            return Yield { value: None, over: Over::upstream_if(self.0.input.ended()) };
+            return Over::upstream_if(self.0.input.ended());
         }
-        let given = self.0.lend(turn, |event| event.0.as_ref().map(with));
-        Yield { value: given.value.flatten(), over: given.over }
+        self.0.lend(turn, |event| {
+            if let Some(event) = &event.0 {
+                with(event);
+            }
+        })
     }
 
     fn end(&self) -> End {
@@ -148,8 +152,9 @@ impl<T: 'static> Chain for SourceRoot<T> {
 
 #[allow(private_interfaces)]
 impl<T: Clone + 'static> Give for SourceRoot<T> {
-    fn take(&mut self, turn: Turn) -> Yield<T> {
-        self.lend(turn, T::clone)
+    #[inline]
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(T)) -> Over {
+        self.lend(turn, |value| emit(value.clone()))
     }
 }
 
@@ -168,8 +173,8 @@ impl<C: Chain, N: Stage<C::Out>> Chain for Then<C, N> {
     const OPERATOR: &'static str = N::NAME;
 
     #[inline]
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&N::Out) -> R) -> Yield<R> {
-        self.take(turn).map(|value| with(&value))
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&N::Out)) -> Over {
+        self.give(turn, |value| with(&value))
     }
 
     fn end(&self) -> End {
@@ -189,24 +194,30 @@ impl<C: Chain, N: Stage<C::Out>> Chain for Then<C, N> {
 #[allow(private_interfaces)]
 impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
     #[inline]
-    fn take(&mut self, turn: Turn) -> Yield<N::Out> {
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(N::Out)) -> Over {
         let stage = &mut self.stage;
-        let given = self.prev.lend(turn, |value| stage.step(value, turn.is_seed()));
-        let value = given.value.flatten();
-        if given.over == Over::No {
-            Yield { value, over: Over::No }
-        } else {
-            self.take_last(value, given.over)
+        let mut emit = Some(emit);
+        let over = self.prev.lend(turn, |value| {
+            if let (Some(out), Some(emit)) = (stage.step(value, turn.is_seed()), emit.take()) {
+                emit(out);
+            }
+        });
+        if over != Over::No {
+            self.finish(over, emit);
         }
+        over
     }
 }
 
 impl<C: Chain, N: Stage<C::Out>> Then<C, N> {
-    /// The last turn: what the stage still has comes before the end.
+    /// The last turn: what the stage still has comes before the end. A stage that has just given a value has nothing
+    /// left.
     #[cold]
-    fn take_last(&mut self, value: Option<N::Out>, over: Over) -> Yield<N::Out> {
+    fn finish(&mut self, over: Over, emit: Option<impl FnOnce(N::Out)>) {
         let completed = over == Over::Closed || matches!(self.prev.end(), End::Complete);
-        Yield { value: self.stage.finish(completed).or(value), over }
+        if let (Some(out), Some(emit)) = (self.stage.finish(completed), emit) {
+            emit(out);
+        }
     }
 }
 
@@ -245,18 +256,20 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
     const OPERATOR: &'static str = G::NAME;
 
     #[inline]
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&C::Out)) -> Over {
         if Self::is_closed(&self.gate) {
-            return Yield { value: None, over: over_at(&mut self.gate, true, Over::No) };
+            return over_at(&mut self.gate, true, Over::No);
         }
         let gate = &mut self.gate;
-        let mut verdict = Verdict::DROP;
-        let given = self.prev.lend(turn, |value| {
-            verdict = gate.admit(value, turn.is_seed());
-            verdict.passes.then(|| with(value))
+        let mut closes = false;
+        let over = self.prev.lend(turn, |value| {
+            let verdict = gate.admit(value, turn.is_seed());
+            closes = verdict.closes;
+            if verdict.passes {
+                with(value);
+            }
         });
-        let over = over_at(&mut self.gate, verdict.closes, given.over);
-        Yield { value: given.value.flatten(), over }
+        over_at(&mut self.gate, closes, over)
     }
 
     fn end(&self) -> End {
@@ -276,16 +289,19 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
 #[allow(private_interfaces)]
 impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
     #[inline]
-    fn take(&mut self, turn: Turn) -> Yield<C::Out> {
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(C::Out)) -> Over {
         if Self::is_closed(&self.gate) {
-            return Yield { value: None, over: over_at(&mut self.gate, true, Over::No) };
+            return over_at(&mut self.gate, true, Over::No);
         }
-        let given = self.prev.take(turn);
-        let verdict = given
-            .value
-            .as_ref()
-            .map_or(Verdict::DROP, |value| self.gate.admit(value, turn.is_seed()));
-        let over = over_at(&mut self.gate, verdict.closes, given.over);
-        Yield { value: given.value.filter(|_| verdict.passes), over }
+        let gate = &mut self.gate;
+        let mut closes = false;
+        let over = self.prev.give(turn, |value| {
+            let verdict = gate.admit(&value, turn.is_seed());
+            closes = verdict.closes;
+            if verdict.passes {
+                emit(value);
+            }
+        });
+        over_at(&mut self.gate, closes, over)
     }
 }

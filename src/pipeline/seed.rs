@@ -5,7 +5,7 @@ use std::panic::Location;
 use super::chain::Give;
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::Error;
-use crate::store::node::{End, Kernel, Turn, Upstream, Yield};
+use crate::store::node::{End, Kernel, Over, Turn, Upstream};
 use crate::store::with_store;
 
 mod sealed {
@@ -78,8 +78,9 @@ impl<C: Give> Kernel for Whole<C> {
     type Out = C::Out;
     const OPERATOR: &'static str = C::OPERATOR;
 
-    fn turn(&mut self, turn: Turn) -> Yield<C::Out> {
-        self.0.take(turn)
+    #[inline]
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(C::Out)) -> Over {
+        self.0.give(turn, emit)
     }
 
     fn end(&self) -> End {
@@ -98,12 +99,15 @@ impl<C: Give> Kernel for Optional<C> {
     type Out = Option<C::Out>;
     const OPERATOR: &'static str = C::OPERATOR;
 
-    fn turn(&mut self, turn: Turn) -> Yield<Option<C::Out>> {
+    #[inline]
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(Option<C::Out>)) -> Over {
         if !turn.is_seed() {
-            return self.0.take(turn).map(Some);
+            return self.0.give(turn, |value| emit(Some(value)));
         }
-        let given = self.0.take(turn);
-        Yield { value: Some(given.value), over: given.over }
+        let mut seed = None;
+        let over = self.0.give(turn, |value| seed = Some(value));
+        emit(seed);
+        over
     }
 
     fn end(&self) -> End {

@@ -7,15 +7,17 @@ use std::rc::Rc;
 use super::Pipeline;
 use super::chain::{Chain, Give, input_of};
 use super::seed::{Definite, derive};
-use crate::cell::{Cell, CellImmutable, WeakCell};
+use crate::cell::{Cell, CellImmutable, Strong, WeakCell};
 use crate::error::Error;
-use crate::store::node::{End, Input, Kernel, NodeRef, Turn, Upstream, Yield};
+use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
 use crate::store::{expect, with_store};
 
 struct Shared<C: Chain> {
     /// The chain; absent while one of its closures runs.
     chain: StdCell<Option<C>>,
     hidden: RefCell<Option<WeakCell<C::Out, CellImmutable>>>,
+    /// Keeps the cells that the chain reads, for the next start; taken over from the chain's inputs at the first.
+    roots: RefCell<Vec<Strong>>,
     started: StdCell<bool>,
     place: &'static Location<'static>,
 }
@@ -54,6 +56,7 @@ impl<C: Chain> SharedPipeline<C> {
         let shared = Shared {
             chain: StdCell::new(Some(chain)),
             hidden: RefCell::new(None),
+            roots: RefCell::default(),
             started: StdCell::new(false),
             place: Location::caller(),
         };
@@ -85,6 +88,8 @@ impl<C: Give> Shared<C> {
         };
         if self.started.replace(true) {
             chain.restart();
+        } else {
+            self.adopt_roots(&mut chain)?;
         }
         self.chain.set(Some(chain));
         // It belongs to its consumers, not to the scope that happens to be current.
@@ -93,6 +98,19 @@ impl<C: Give> Shared<C> {
         })??;
         *self.hidden.borrow_mut() = Some(cell.downgrade());
         Ok(cell)
+    }
+
+    /// Takes over the references that the chain's inputs hold.
+    fn adopt_roots(&self, chain: &mut C) -> Result<(), Error> {
+        with_store(|store| {
+            chain.inputs(&mut |input| {
+                if input.is_transient() {
+                    return;
+                }
+                self.roots.borrow_mut().push(Strong::adopt(store.id_of(input.node())));
+                input.linked();
+            });
+        })
     }
 
     /// Works on the chain while it is out of its place, so that its closures may do what they like.
@@ -116,8 +134,8 @@ impl<C: Give> Kernel for SharedKernel<C> {
     type Out = C::Out;
     const OPERATOR: &'static str = "share";
 
-    fn turn(&mut self, turn: Turn) -> Yield<C::Out> {
-        self.0.with_chain(|chain| chain.take(turn)).unwrap_or(Yield::NOTHING)
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(C::Out)) -> Over {
+        self.0.with_chain(|chain| chain.give(turn, emit)).unwrap_or(Over::No)
     }
 
     fn end(&self) -> End {
@@ -129,7 +147,7 @@ impl<C: Give> Kernel for SharedKernel<C> {
     }
 }
 
-/// An input that keeps its own reference beside that of the edge.
+/// An input of the shared chain: the edge gets a reference of its own, that of a plain root stays with the shared state.
 struct Kept<'a>(&'a mut dyn Upstream);
 
 impl Upstream for Kept<'_> {
@@ -138,8 +156,28 @@ impl Upstream for Kept<'_> {
     }
 
     fn linked(&mut self) {
+        if self.0.is_transient() {
+            return self.0.linked();
+        }
         let node = self.node();
         let _ = with_store(|store| store.retain(node));
+    }
+}
+
+/// The input of a consumer of a shared pipeline: found again at each start.
+struct Transient<'a, T: 'static>(&'a mut Input<T>);
+
+impl<T: 'static> Upstream for Transient<'_, T> {
+    fn node(&self) -> NodeRef {
+        self.0.node()
+    }
+
+    fn linked(&mut self) {
+        self.0.linked();
+    }
+
+    fn is_transient(&self) -> bool {
+        true
     }
 }
 
@@ -162,8 +200,8 @@ impl<C: Give> Chain for SharedRoot<C> {
     type Seed = Definite;
     const OPERATOR: &'static str = "share";
 
-    fn lend<R>(&mut self, turn: Turn, with: impl FnOnce(&C::Out) -> R) -> Yield<R> {
-        self.input.as_ref().map_or(Yield::NOTHING, |input| input.lend(turn, with))
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&C::Out)) -> Over {
+        self.input.as_ref().map_or(Over::No, |input| input.lend(turn, with))
     }
 
     fn end(&self) -> End {
@@ -175,7 +213,12 @@ impl<C: Give> Chain for SharedRoot<C> {
         let input = self
             .input
             .get_or_insert_with(|| expect(shared.cell().and_then(|cell| input_of(cell.strong))));
-        visit(input);
+        visit(&mut Transient(input));
+    }
+
+    fn restart(&mut self) {
+        // The hidden cell of the last start may be gone.
+        self.input = None;
     }
 }
 
@@ -184,7 +227,7 @@ impl<C: Give> Give for SharedRoot<C>
 where
     C::Out: Clone,
 {
-    fn take(&mut self, turn: Turn) -> Yield<C::Out> {
-        self.lend(turn, C::Out::clone)
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(C::Out)) -> Over {
+        self.lend(turn, |value| emit(value.clone()))
     }
 }

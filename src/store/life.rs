@@ -110,28 +110,29 @@ impl Store {
             return Err(error);
         }
         let busy = self.enter();
-        let seed = kernel.turn(Turn::SEED);
-        let Some(value) = seed.value else {
+        let mut upstream = Upstreams(self, self.upstream.take());
+        kernel.inputs(&mut |input| {
+            upstream.1.push(input.node());
+            input.linked();
+        });
+        let mut value = None;
+        let over = kernel.turn(Turn::SEED, |seed| value = Some(seed));
+        let Some(value) = value else {
             unreachable!("a definite pipeline gives a value at construction")
         };
-        let mut upstream = self.upstream.take();
-        if seed.over == Over::No {
-            kernel.inputs(&mut |input| {
-                upstream.push(input.node());
-                input.linked();
-            });
-        }
-        let end = (seed.over != Over::No).then(|| end_of_kernel(&kernel, seed.over));
+        let end = (over != Over::No).then(|| end_of_kernel(&kernel, over));
         let place = self.intern(place);
         let node = NodeRef::derived(value, kernel, self.clock.get(), place);
         self.tick();
         let id = self.admit(node);
-        self.link_all(&mut upstream, node);
-        *self.upstream.borrow_mut() = upstream;
-        if let Some(end) = end {
-            self.record_end(node, id, end);
-            self.entomb(Remains::Behaviour(node));
+        match end {
+            None => self.link_all(&mut upstream.1, node),
+            Some(end) => {
+                self.record_end(node, id, end);
+                self.entomb(Remains::Behaviour(node));
+            }
         }
+        drop(upstream);
         // Nobody has taken the new cell's reference yet.
         let kept = Kept(self, node);
         busy.leave()?;
@@ -529,6 +530,16 @@ impl Store {
                 });
             }
         }
+    }
+}
+
+/// References to the inputs of a kernel on their way into edges; those that do not get there are given back.
+struct Upstreams<'a>(&'a Store, Vec<NodeRef>);
+
+impl Drop for Upstreams<'_> {
+    fn drop(&mut self) {
+        self.1.drain(..).for_each(|node| self.0.release(node));
+        *self.0.upstream.borrow_mut() = std::mem::take(&mut self.1);
     }
 }
 

@@ -57,22 +57,6 @@ impl Over {
     }
 }
 
-/// What one turn of a kernel or stage gave: a value, an end, both (value first) or neither.
-#[derive(Debug)]
-pub(crate) struct Yield<V> {
-    pub(crate) value: Option<V>,
-    pub(crate) over: Over,
-}
-
-impl<V> Yield<V> {
-    pub(crate) const NOTHING: Self = Self { value: None, over: Over::No };
-
-    #[inline]
-    pub(crate) fn map<W>(self, f: impl FnOnce(V) -> W) -> Yield<W> {
-        Yield { value: self.value.map(f), over: self.over }
-    }
-}
-
 /// Which changes of the inputs are news to the turn under way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
@@ -115,8 +99,8 @@ pub(crate) trait Kernel: 'static {
     type Out: 'static;
     /// The operator's name, for diagnostics.
     const OPERATOR: &'static str;
-    /// Computes once, from what is news.
-    fn turn(&mut self, turn: Turn) -> Yield<Self::Out>;
+    /// Computes once, from what is news; gives a value to `emit` if one comes out.
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(Self::Out)) -> Over;
     /// How its inputs ended, after a turn that was over for that.
     fn end(&self) -> End;
     /// Visits each input once.
@@ -126,8 +110,12 @@ pub(crate) trait Kernel: 'static {
 /// An input seen without its type.
 pub(crate) trait Upstream {
     fn node(&self) -> NodeRef;
-    /// The edge that was just linked takes over (or adds to) the reference that the input held.
+    /// Gives up the input's own reference to whoever links it.
     fn linked(&mut self);
+    /// Whether it is made anew at each start of a shared pipeline, so that only its edge may keep its cell.
+    fn is_transient(&self) -> bool {
+        false
+    }
 }
 
 /// What every node begins with.
@@ -396,10 +384,15 @@ pub(crate) fn drop_guarded<T>(value: T, store: &Store) {
     }
 }
 
-/// The store of a derived cell's value: a frame of its own when profiled.
+/// The store of a cell's value by a turn. A node that the old value's `Drop` has killed counts as unchanged.
 #[inline]
-fn write_value<T: 'static>(node: NodeRef, value: T, store: &Store) {
+fn write_value<T: 'static>(node: NodeRef, value: T, store: &Store) -> Outcome {
     drop_guarded(node.swap(value), store);
+    if std::mem::needs_drop::<T>() && node.has(flag::DEAD) {
+        Outcome::NOTHING
+    } else {
+        Outcome::CHANGED
+    }
 }
 
 struct Derived<K> {
@@ -427,21 +420,16 @@ impl<K: Kernel> Derived<K> {
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
         let turn = Turn::after(this.ran);
         this.ran = store.clock.get();
-        let given = this.kernel.turn(turn);
-        if node.has(flag::DEAD | flag::DISPOSED) {
-            return Outcome::NOTHING;
-        }
-        let outcome = match given.value {
-            Some(value) => {
-                write_value(node, value, store);
-                Outcome::CHANGED
+        let mut outcome = Outcome::NOTHING;
+        let over = this.kernel.turn(turn, |value| {
+            if !node.has(flag::DEAD | flag::DISPOSED) {
+                outcome = write_value(node, value, store);
             }
-            None => Outcome::NOTHING,
-        };
-        if given.over == Over::No {
+        });
+        if over == Over::No || node.has(flag::DEAD | flag::DISPOSED) {
             return outcome;
         }
-        store.ended_in_turn(node, end_of_kernel(&this.kernel, given.over));
+        store.ended_in_turn(node, end_of_kernel(&this.kernel, over));
         outcome.with_end()
     }
 }
@@ -475,13 +463,9 @@ impl<T: 'static> Cutoff<T> {
             return Outcome::NOTHING;
         }
         let same = node.with::<T, _>(|value| (this.same)(&base, value));
-        if same {
-            write_value(node, base, store);
-            Outcome::NOTHING
-        } else {
-            drop_guarded(base, store);
-            Outcome::CHANGED
-        }
+        // What is not needed goes: the new value, or the one it was compared with.
+        drop_guarded(if same { node.swap(base) } else { base }, store);
+        if same || node.has(flag::DEAD) { Outcome::NOTHING } else { Outcome::CHANGED }
     }
 }
 
@@ -565,39 +549,48 @@ impl<T: 'static> Input<T> {
         NodeRef(unsafe { NonNull::new_unchecked(raw) })
     }
 
+    /// The target of an input that was linked, as every input is when its kernel runs: no tag to take off.
+    #[inline]
+    fn linked_target(&self) -> NodeRef {
+        debug_assert!(!self.is_owned());
+        NodeRef(self.node)
+    }
+
     fn is_owned(&self) -> bool {
         self.node.addr().get() & OWNED != 0
     }
 
     /// Lends its value if it changed since the turn before, and tells whether it has ended.
     #[inline]
-    pub(crate) fn lend<R>(&self, turn: Turn, f: impl FnOnce(&T) -> R) -> Yield<R> {
-        let node = self.target();
-        let value = if node.stamp.get() >= turn.since { Some(node.with(f)) } else { None };
-        Yield { value, over: Over::upstream_if(node.has(flag::ENDED)) }
+    pub(crate) fn lend(&self, turn: Turn, f: impl FnOnce(&T)) -> Over {
+        let node = self.linked_target();
+        if node.stamp.get() >= turn.since {
+            node.with(f);
+        }
+        Over::upstream_if(node.has(flag::ENDED))
     }
 
     /// Whether it changed since the turn before.
     #[inline]
     pub(crate) fn fresh(&self, turn: Turn) -> bool {
-        self.target().stamp.get() >= turn.since
+        self.linked_target().stamp.get() >= turn.since
     }
 
     /// Lends its value.
     #[inline]
     pub(crate) fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        self.target().with(f)
+        self.linked_target().with(f)
     }
 
     /// Whether it has ended.
     #[inline]
     pub(crate) fn ended(&self) -> bool {
-        self.target().has(flag::ENDED)
+        self.linked_target().has(flag::ENDED)
     }
 
     /// Whether it has ended with an error.
     pub(crate) fn failed(&self) -> bool {
-        self.target().has(flag::FAILED)
+        self.linked_target().has(flag::FAILED)
     }
 
     /// How it ended, if it has.
@@ -612,7 +605,6 @@ impl<T: 'static> Upstream for Input<T> {
     }
 
     fn linked(&mut self) {
-        debug_assert!(self.is_owned());
         self.node = self.target().0;
     }
 }

@@ -118,7 +118,8 @@ impl Store {
             turns.1 += 1;
             let outcome = node.turn(self);
             let mut graph = self.graph.borrow_mut();
-            if outcome != Outcome::NOTHING && !node.has(flag::DEAD) {
+            if outcome != Outcome::NOTHING {
+                // A node that died in its turn gives no outcome.
                 let rank = node.rank.get();
                 if outcome.changed() {
                     node.stamp.set(self.clock.get());

@@ -13,7 +13,7 @@ use super::real::Real;
 use super::world::{Api, Boom, State, World};
 
 /// How often each kind of operation took effect.
-pub(crate) type Effects = BTreeMap<&'static str, u64>;
+pub type Effects = BTreeMap<&'static str, u64>;
 
 /// What can be seen of a world between two operations.
 #[derive(Debug, PartialEq)]
@@ -21,12 +21,12 @@ struct Shot {
     /// The panic that came out of the operation.
     boom: Option<Boom>,
     cells: Vec<(bool, Option<State>)>,
-    /// Live cells, edges, subscribers.
-    totals: [usize; 3],
+    /// Live cells, edges and subscribers; deliveries so far.
+    totals: [usize; 5],
 }
 
 /// Runs a case; an error tells what differs.
-pub(crate) fn run(ops: &[Op]) -> Result<Effects, String> {
+pub fn run(ops: &[Op]) -> Result<Effects, String> {
     let ops = ops.to_vec();
     // A thread of its own has a store of its own, also after a case that failed.
     let case = std::thread::spawn(move || run_here(&ops));
@@ -34,7 +34,7 @@ pub(crate) fn run(ops: &[Op]) -> Result<Effects, String> {
 }
 
 /// Runs a case in the store of this thread.
-pub(crate) fn run_here(ops: &[Op]) -> Result<Effects, String> {
+pub fn run_here(ops: &[Op]) -> Result<Effects, String> {
     let (real, model) = (World::new(Real), World::new(Naive(Rc::new(Model::default()))));
     for (at, op) in ops.iter().enumerate() {
         let expected = step(&model, op)?;
@@ -50,16 +50,20 @@ pub(crate) fn run_here(ops: &[Op]) -> Result<Effects, String> {
     Ok(effects)
 }
 
-/// Runs an operation; a panic that is none of the case's own is an error.
 fn step<A: Api>(world: &Rc<World<A>>, op: &Op) -> Result<Shot, String> {
-    let boom = match catch_unwind(AssertUnwindSafe(|| world.run(op, None))) {
-        Ok(()) => None,
-        Err(payload) => match payload.downcast_ref::<Boom>() {
-            Some(boom) => Some(*boom),
-            None => return Err(format!("{op:?} panicked: {}", text_of(&*payload))),
-        },
-    };
+    let boom = run_op(world, op)?;
     Ok(shot(world, boom))
+}
+
+/// Runs an operation; a panic that is none of the case's own is an error.
+fn run_op<A: Api>(world: &Rc<World<A>>, op: &Op) -> Result<Option<Boom>, String> {
+    match catch_unwind(AssertUnwindSafe(|| world.run(op, None))) {
+        Ok(()) => Ok(None),
+        Err(payload) => match payload.downcast_ref::<Boom>() {
+            Some(boom) => Ok(Some(*boom)),
+            None => Err(format!("{op:?} panicked: {}", text_of(&*payload))),
+        },
+    }
 }
 
 fn text_of(payload: &(dyn Any + Send)) -> String {
@@ -136,7 +140,7 @@ fn finish(real: &World<Real>, model: &World<Naive>) -> Result<(), String> {
 fn again(ops: &[Op], first: &World<Real>) -> Result<(), String> {
     let second = World::new(Real);
     for op in ops {
-        step(&second, op)?;
+        run_op(&second, op)?;
         second.turns.borrow_mut().clear();
     }
     second.clear();

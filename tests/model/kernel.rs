@@ -7,7 +7,7 @@ use super::model::{Handle, Naive};
 use super::op::{Heard, Val};
 use super::stages::{Given, Stage, flow, is_spent};
 
-pub(crate) enum Work {
+pub enum Work {
     /// A chain over one cell; `optional` if it has no value from the start.
     Chain {
         of: usize,
@@ -27,14 +27,14 @@ pub(crate) enum Work {
     },
 }
 
-pub(crate) struct Kernel {
+pub struct Kernel {
     work: Work,
     /// References to the inputs, until there are edges.
     pub held: Vec<Handle>,
 }
 
 /// A shared pipeline. It keeps the cell it starts from.
-pub(crate) struct Plan {
+pub struct Plan {
     root: Handle,
     stages: RefCell<Vec<Stage>>,
     pub hidden: Cell<Option<usize>>,
@@ -42,7 +42,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(root: Handle, stages: Vec<Stage>) -> Rc<Self> {
+    pub fn new(root: Handle, stages: Vec<Stage>) -> Rc<Self> {
         Rc::new(Self {
             root,
             stages: RefCell::new(stages),
@@ -51,7 +51,7 @@ impl Plan {
         })
     }
 
-    pub(crate) fn restart(&self) {
+    pub fn restart(&self) {
         self.stages.borrow_mut().iter_mut().for_each(Stage::restart);
     }
 
@@ -69,16 +69,16 @@ impl Plan {
 }
 
 impl Kernel {
-    pub(crate) fn new(work: Work, held: Vec<Handle>) -> Self {
+    pub fn new(work: Work, held: Vec<Handle>) -> Self {
         Self { work, held }
     }
 
-    pub(crate) fn hidden(plan: Rc<Plan>) -> Self {
+    pub fn hidden(plan: Rc<Plan>) -> Self {
         Self::new(Work::Hidden(plan), Vec::new())
     }
 
     /// Finds the inputs that are not known yet.
-    pub(crate) fn prepare(&mut self, model: &Naive) {
+    pub fn prepare(&mut self, model: &Naive) {
         if let Work::Consumer { plan, of, .. } = &mut self.work {
             let hidden = model.hidden(plan);
             *of = Some(hidden.cell);
@@ -86,7 +86,7 @@ impl Kernel {
         }
     }
 
-    pub(crate) fn inputs(&self) -> Vec<usize> {
+    pub fn inputs(&self) -> Vec<usize> {
         match &self.work {
             Work::Chain { of, .. } => vec![*of],
             Work::Join(left, right) => vec![*left, *right],
@@ -97,7 +97,7 @@ impl Kernel {
     }
 
     /// One run. Without `news` only ends are looked at.
-    pub(crate) fn turn(&mut self, model: &Naive, news: bool, seed: bool) -> Given<Val> {
+    pub fn turn(&mut self, model: &Naive, news: bool, seed: bool) -> Given<Val> {
         match &mut self.work {
             Work::Chain { of, stages, optional, of_source } => {
                 if seed && *optional && is_spent(stages) {

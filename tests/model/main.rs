@@ -3,16 +3,21 @@
 //!
 //! A failing case is shrunk and printed; `PROPTEST_CASES` sets how many cases run.
 
+// The fuzz target takes these modules too.
+#![allow(unreachable_pub)]
+
 mod check;
 mod kernel;
 mod model;
 mod naive;
 mod op;
 mod real;
+mod scopes;
 mod stages;
 mod strategy;
 mod wave;
 mod world;
+mod write;
 
 use std::cell::RefCell;
 

@@ -10,11 +10,12 @@ use std::rc::Rc;
 
 use super::kernel::{Kernel, Plan};
 use super::op::{Heard, Val, Write};
+use super::scopes::Body;
 use super::world::{Callback, Class};
 
-pub(crate) type Payload = Box<dyn Any + Send>;
+pub type Payload = Box<dyn Any + Send>;
 
-pub(crate) struct Node {
+pub struct Node {
     pub class: Class,
     pub value: Val,
     /// The comparison of a cell with a cut-off.
@@ -40,7 +41,7 @@ pub(crate) struct Node {
     pub owned: Vec<Guard>,
 }
 
-pub(crate) struct Sub {
+pub struct Sub {
     pub on: usize,
     /// Keeps its cell alive.
     pub counted: bool,
@@ -53,33 +54,33 @@ pub(crate) struct Sub {
 }
 
 /// A write that waits.
-pub(crate) enum Waiting {
+pub enum Waiting {
     Write(Write),
     /// The end that a `dispose` brings.
     Disposal,
 }
 
-pub(crate) struct Queued {
+pub struct Queued {
     pub cell: usize,
     /// Writes of one batch in a callback have the same.
     pub group: Option<u64>,
     pub what: Waiting,
 }
 
-pub(crate) struct Event {
+pub struct Event {
     pub round: u64,
     pub cell: usize,
     pub write: Write,
 }
 
 /// What is dropped when no user code is on the stack.
-pub(crate) enum Grave {
+pub enum Grave {
     Kernel(Kernel),
     Guards(Vec<Guard>),
 }
 
 #[derive(Default)]
-pub(crate) struct State {
+pub struct State {
     pub cells: Vec<Node>,
     pub subs: Vec<Sub>,
     pub queue: VecDeque<Queued>,
@@ -89,11 +90,13 @@ pub(crate) struct State {
     pub last_round: u64,
     pub graveyard: Vec<Grave>,
     pub panic: Option<Payload>,
+    /// Cells of running updates.
+    pub lent: Vec<usize>,
 }
 
 /// The naive store.
 #[derive(Default)]
-pub(crate) struct Model {
+pub struct Model {
     state: RefCell<State>,
     /// How much user code is on the stack.
     pub busy: Cell<u32>,
@@ -103,13 +106,16 @@ pub(crate) struct Model {
     pub group: Cell<Option<u64>>,
     pub groups: Cell<u64>,
     pub rounds: Cell<u64>,
+    /// The scope that owns what is made.
+    pub scope: RefCell<Option<Rc<Body>>>,
+    pub deliveries: Cell<usize>,
 }
 
 #[derive(Clone)]
-pub(crate) struct Naive(pub Rc<Model>);
+pub struct Naive(pub Rc<Model>);
 
 /// A counted reference to a cell.
-pub(crate) struct Handle {
+pub struct Handle {
     pub model: Naive,
     pub cell: usize,
 }
@@ -122,13 +128,19 @@ impl Clone for Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.model.s().cells[self.cell].handles -= 1;
-        self.model.sweep();
-        self.model.rest_if_idle();
+        let left = {
+            let node = &mut self.model.s().cells[self.cell];
+            node.handles -= 1;
+            node.handles
+        };
+        if left == 0 {
+            self.model.sweep();
+            self.model.rest_if_idle();
+        }
     }
 }
 
-pub(crate) struct Guard {
+pub struct Guard {
     pub model: Naive,
     pub sub: usize,
 }
@@ -141,18 +153,18 @@ impl Drop for Guard {
 }
 
 impl Naive {
-    pub(crate) fn s(&self) -> RefMut<'_, State> {
+    pub fn s(&self) -> RefMut<'_, State> {
         self.0.state.borrow_mut()
     }
 
-    pub(crate) fn hold(&self, cell: usize) -> Handle {
+    pub fn hold(&self, cell: usize) -> Handle {
         self.s().cells[cell].handles += 1;
         let model = self.clone();
         Handle { model, cell }
     }
 
     /// Adds a cell.
-    pub(crate) fn admit(&self, class: Class, value: Val) -> Handle {
+    pub fn admit(&self, class: Class, value: Val) -> Handle {
         let cell = self.s().cells.len();
         self.s().cells.push(Node {
             class,
@@ -171,18 +183,22 @@ impl Naive {
             subs: Vec::new(),
             owned: Vec::new(),
         });
+        let scope = self.0.scope.borrow().clone();
+        if let Some(scope) = scope {
+            scope.add_cell(self.hold(cell));
+        }
         self.hold(cell)
     }
 
     /// C1: whoever has neither handle nor dependent nor counted guard is dead at once, and so on.
-    pub(crate) fn sweep(&self) {
+    pub fn sweep(&self) {
         let mut state = self.s();
         while let Some(cell) = (0..state.cells.len()).find(|&cell| state.is_dying(cell)) {
             state.kill(cell);
         }
     }
 
-    pub(crate) fn subscribe(&self, on: usize, callback: Callback) -> Guard {
+    pub fn subscribe(&self, on: usize, callback: Callback) -> Guard {
         let mut state = self.s();
         let sub = state.subs.len();
         state.subs.push(Sub {
@@ -207,7 +223,7 @@ impl Naive {
 
     /// C1: a guard on the owner itself or on a cell downstream of it does not count. (Decided when it is given: the
     /// guard stays uncounted if the cell ends later and so lets go of the owner.)
-    pub(crate) fn own(&self, owner: usize, guard: Guard) {
+    pub fn own(&self, owner: usize, guard: Guard) {
         let on = self.s().subs[guard.sub].on;
         if self.s().upstream(on).contains(&owner) {
             self.s().subs[guard.sub].counted = false;
@@ -218,7 +234,7 @@ impl Naive {
     }
 
     /// C7.
-    pub(crate) fn dispose(&self, cell: usize) {
+    pub fn dispose(&self, cell: usize) {
         if self.s().cells[cell].disposed {
             return;
         }
@@ -227,11 +243,32 @@ impl Naive {
         if self.0.busy.get() > 0 {
             self.enqueue(cell, Waiting::Disposal);
         } else if self.0.batch.get() > 0 {
-            self.user(|| self.end(cell, Heard::Complete));
+            self.user(|| self.end_disposed(cell));
         } else {
-            self.wave(|| self.end(cell, Heard::Complete));
+            self.wave(|| self.end_disposed(cell));
         }
         drop(kept);
+    }
+
+    pub fn end_disposed(&self, cell: usize) {
+        self.end(cell, Heard::Complete);
+        self.end_subscriptions(cell);
+    }
+
+    /// C7: a disposed cell has no subscribers once they have heard all that came before, and the end. (The contract
+    /// leaves open when they go; guards that are kept, or leaked, keep nothing alive from then on.)
+    pub fn end_subscriptions(&self, cell: usize) {
+        let mut state = self.s();
+        let node = &state.cells[cell];
+        let is_due = |sub: &usize| state.subs[*sub].due || state.subs[*sub].end_due;
+        if node.dead || !node.disposed || node.end.is_none() || node.subs.iter().any(is_due) {
+            return;
+        }
+        let subs = node.subs.clone();
+        let callbacks: Vec<_> = subs.iter().map(|&sub| state.take_out(sub)).collect();
+        drop(state);
+        drop(callbacks);
+        self.sweep();
     }
 
     fn strip(&self, cell: usize) {
@@ -247,12 +284,13 @@ impl Naive {
             }
             owned
         };
-        self.s().graveyard.push(Grave::Guards(owned));
         self.sweep();
+        // C7: owned guards go at once, so that they don't hear of the end.
+        self.user(|| owned.into_iter().rev().for_each(drop));
     }
 
     /// Drops what waits for a moment without user code.
-    pub(crate) fn bury(&self) {
+    pub fn bury(&self) {
         loop {
             let graves = std::mem::take(&mut self.s().graveyard);
             if graves.is_empty() {
@@ -268,7 +306,7 @@ impl Naive {
     }
 
     /// The cell that the consumers of a shared pipeline read, made now if there is none.
-    pub(crate) fn hidden(&self, plan: &Rc<Plan>) -> Handle {
+    pub fn hidden(&self, plan: &Rc<Plan>) -> Handle {
         if let Some(cell) = plan.hidden.get() {
             let usable = {
                 let node = &self.s().cells[cell];
@@ -281,15 +319,16 @@ impl Naive {
         if plan.started.replace(true) {
             plan.restart();
         }
-        let hidden = self.derive(Class::Int, Kernel::hidden(plan.clone()));
+        // It belongs to its consumers, not to a scope.
+        let hidden = self.in_scope(None, || self.derive(Class::Int, Kernel::hidden(plan.clone())));
         plan.hidden.set(Some(hidden.cell));
         hidden
     }
 
     /// Makes a derived cell: computes its seed, then links it. P6: a panic leaves nothing behind.
-    pub(crate) fn derive(&self, class: Class, mut kernel: Kernel) -> Handle {
+    pub fn derive(&self, class: Class, mut kernel: Kernel) -> Handle {
         kernel.prepare(self);
-        kernel.inputs().iter().for_each(|&input| self.settle_for(input));
+        kernel.inputs().into_iter().for_each(|input| self.observe(input));
         self.user(|| {
             let seed = kernel.turn(self, true, true);
             let value = seed.value.unwrap_or(Val::Opt(None));
@@ -320,13 +359,13 @@ impl Naive {
 }
 
 impl State {
-    pub(crate) fn dependents(&self, of: usize) -> Vec<usize> {
+    pub fn dependents(&self, of: usize) -> Vec<usize> {
         let reads = |cell: &usize| self.cells[*cell].inputs.contains(&of);
         (0..self.cells.len()).filter(reads).collect()
     }
 
     /// The cell and all that it depends on, in order.
-    pub(crate) fn upstream(&self, of: usize) -> Vec<usize> {
+    pub fn upstream(&self, of: usize) -> Vec<usize> {
         let mut found = vec![of];
         let mut at = 0;
         while at < found.len() {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::kernel::{Kernel, Plan, Work};
 use super::model::{Guard, Handle, Naive};
 use super::op::{CellKind, Chain, Heard, Val, Write, work};
+use super::scopes::Scope;
 use super::stages::Stage;
 use super::world::{Api, Callback, Class, State, Tick};
 
@@ -19,6 +20,7 @@ impl Api for Naive {
     type Guard = Guard;
     type Plan = Rc<Plan>;
     type Key = usize;
+    type Scope = Rc<Scope>;
 
     fn new_cell(&self, value: i64, kind: CellKind) -> Handle {
         let made = self.admit(Class::Cell, Val::Int(value));
@@ -77,7 +79,7 @@ impl Api for Naive {
             // A source replays nothing.
             return Naive::subscribe(self, to.cell, callback);
         }
-        self.settle_for(to.cell);
+        self.observe(to.cell);
         self.user(|| {
             if first {
                 let value = self.s().cells[to.cell].value.clone();
@@ -91,10 +93,15 @@ impl Api for Naive {
 
     fn write(&self, to: &Handle, write: Write) -> Option<i64> {
         match write {
-            Write::Update(_) | Write::Replace(_) => return self.update(to.cell, write),
+            Write::Update(n) => self.update_by(to.cell, &mut |v| work::bump(v, n)),
+            Write::Replace(v) => return Some(self.replace(to.cell, v)),
             _ => Naive::write(self, to.cell, write),
         }
         None
+    }
+
+    fn update(&self, to: &Handle, change: &mut dyn FnMut(i64) -> i64) {
+        self.update_by(to.cell, change);
     }
 
     fn dispose(&self, what: &Handle) {
@@ -109,7 +116,26 @@ impl Api for Naive {
         self.run_batch(body);
     }
 
+    fn new_scope(&self) -> Rc<Scope> {
+        Scope::new(self)
+    }
+
+    fn run_in(&self, scope: &Self::Scope, body: &mut dyn FnMut()) {
+        scope.run(body);
+    }
+
+    fn on_cleanup(&self, scope: &Self::Scope, cleanup: Box<dyn FnOnce()>) {
+        scope.on_cleanup(cleanup);
+    }
+
+    fn own_by_scope(&self, scope: &Self::Scope, guard: Guard) {
+        scope.own(guard);
+    }
+
     fn with(&self, what: &Handle, body: &mut dyn FnMut(Val)) -> bool {
+        if self.is_lent(what.cell) {
+            return false;
+        }
         // P4: reading a source is no settle point for its cut-off; it gives your own writes.
         let is_derived = !self.s().cells[what.cell].inputs.is_empty();
         if is_derived {
@@ -122,6 +148,10 @@ impl Api for Naive {
 
     fn class(&self, what: &Handle) -> Class {
         self.class_of(what.cell)
+    }
+
+    fn readable(&self, what: &Handle) -> bool {
+        !self.is_lent(what.cell)
     }
 
     fn usable(&self, what: &Handle) -> bool {
@@ -151,12 +181,12 @@ impl Api for Naive {
         (has_value.then(|| node.value.clone()), node.end.clone())
     }
 
-    fn totals(&self) -> [usize; 3] {
+    fn totals(&self) -> [usize; 5] {
         let state = self.s();
         let live = state.cells.iter().filter(|node| !node.dead);
         let edges = live.clone().map(|node| node.inputs.len()).sum();
         let subs = state.subs.iter().filter(|sub| !sub.gone).count();
-        [live.count(), edges, subs]
+        [live.count(), edges, subs, self.0.deliveries.get(), self.0.rounds.get() as usize]
     }
 
     fn round(&self) -> u64 {

@@ -3,7 +3,7 @@
 
 /// How a source cell takes writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CellKind {
+pub enum CellKind {
     Plain,
     /// A cut-off that compares parities.
     Parity,
@@ -14,7 +14,7 @@ pub(crate) enum CellKind {
 
 /// A write to a cell or source (a source takes `Set` as an event, and `Complete`).
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Write {
+pub enum Write {
     Set(i8),
     SetIfChanged(i8),
     Replace(i8),
@@ -26,7 +26,7 @@ pub(crate) enum Write {
 
 /// A pipeline of a few stages. What has a closure calls the trap with each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Chain {
+pub enum Chain {
     Map,
     Halve,
     Filter,
@@ -45,16 +45,16 @@ pub(crate) enum Chain {
 
 /// What a closure does beside its work: panics at a certain value, and runs an operation at its n-th run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trap {
+pub struct Trap {
     pub panic_on: Option<i8>,
     pub script: Script,
 }
 
 /// Operations that a callback runs at certain calls of it (the first is number 1).
-pub(crate) type Script = Vec<(u8, Op)>;
+pub type Script = Vec<(u8, Op)>;
 
 #[derive(Clone, Debug)]
-pub(crate) enum Op {
+pub enum Op {
     NewCell {
         value: i8,
         kind: CellKind,
@@ -97,16 +97,29 @@ pub(crate) enum Op {
     Read(u8),
     /// Runs an operation while a cell's value is lent.
     With(u8, Box<Op>),
+    /// Runs an operation in the closure of an `update` that adds something.
+    UpdateWith(u8, i8, Box<Op>),
     Own {
         owner: u8,
         guard: u8,
     },
-    Panic(u8),
+    /// Makes a scope with a clean-up and runs operations in it.
+    NewScope {
+        cleanup: Option<Box<Op>>,
+        ops: Vec<Op>,
+    },
+    RunInScope(u8, Box<Op>),
+    OwnByScope {
+        scope: u8,
+        guard: u8,
+    },
+    DropScope(u8),
+    Panic,
 }
 
 impl Op {
     /// Its row in the table of effects.
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Op::NewCell { kind, .. } => match kind {
                 CellKind::Plain => "new cell",
@@ -132,8 +145,13 @@ impl Op {
             Op::Batch(_) => "batch",
             Op::Read(_) => "read",
             Op::With(..) => "with",
+            Op::UpdateWith(..) => "update that does more",
+            Op::NewScope { .. } => "new scope",
+            Op::RunInScope(..) => "run in a scope",
+            Op::OwnByScope { .. } => "own a guard by a scope",
+            Op::DropScope(_) => "drop a scope",
             Op::Own { .. } => "own a guard",
-            Op::Panic(_) => "panic",
+            Op::Panic => "panic",
         }
     }
 }
@@ -175,7 +193,7 @@ impl Write {
 
 /// The value of a cell, of whatever type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Val {
+pub enum Val {
     Int(i64),
     Opt(Option<i64>),
     Pair(i64, i64),
@@ -184,7 +202,7 @@ pub(crate) enum Val {
 
 impl Val {
     /// The number that pipelines on such a cell work with.
-    pub(crate) fn number(&self) -> i64 {
+    pub fn number(&self) -> i64 {
         match self {
             Val::Int(v) => *v,
             Val::Opt(v) => v.unwrap_or(-1),
@@ -195,34 +213,34 @@ impl Val {
 }
 
 /// What the closures of chains compute, for the library and the model alike.
-pub(crate) mod work {
-    pub(crate) fn map(v: i64) -> i64 {
+pub mod work {
+    pub fn map(v: i64) -> i64 {
         (2 * v + 1) % 50
     }
-    pub(crate) fn halve(v: i64) -> i64 {
+    pub fn halve(v: i64) -> i64 {
         v / 3
     }
-    pub(crate) fn keep(v: i64) -> bool {
+    pub fn keep(v: i64) -> bool {
         v % 3 != 0
     }
-    pub(crate) fn add(sum: i64, v: i64) -> i64 {
+    pub fn add(sum: i64, v: i64) -> i64 {
         (sum + v) % 1000
     }
-    pub(crate) fn pair(a: i64, b: i64) -> i64 {
+    pub fn pair(a: i64, b: i64) -> i64 {
         (7 * a + b) % 100
     }
     /// What `update` and `modify` make of a value.
-    pub(crate) fn bump(v: i64, n: i8) -> i64 {
+    pub fn bump(v: i64, n: i8) -> i64 {
         (v + i64::from(n)) % 100
     }
-    pub(crate) fn same_parity(a: i64, b: i64) -> bool {
+    pub fn same_parity(a: i64, b: i64) -> bool {
         (a - b) % 2 == 0
     }
 }
 
 /// What a subscriber hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub enum Heard {
     Value(Val),
     Complete,
     Error(String),

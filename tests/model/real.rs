@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hyphae::{
-    Cell, CellId, CellImmutable, Error, Pipeline, Signal, Source, SubscriptionGuard, arena,
+    Cell, CellId, CellImmutable, Error, Pipeline, Scope, Signal, Source, SubscriptionGuard, arena,
     join_vec,
 };
 
@@ -12,10 +12,10 @@ use super::world::{Api, Callback, Class, State, Tick};
 
 type Locked<T> = Cell<T, CellImmutable>;
 
-pub(crate) struct Real;
+pub struct Real;
 
 #[derive(Clone)]
-pub(crate) enum Handle {
+pub enum Handle {
     Cell(Cell<i64>),
     Int(Locked<i64>),
     Opt(Locked<Option<i64>>),
@@ -205,6 +205,7 @@ impl Api for Real {
     type Guard = SubscriptionGuard;
     type Plan = Rc<dyn Fn(bool) -> Handle>;
     type Key = (CellId, Class);
+    type Scope = Rc<Scope>;
 
     fn new_cell(&self, value: i64, kind: CellKind) -> Handle {
         Handle::Cell(match kind {
@@ -273,6 +274,11 @@ impl Api for Real {
         None
     }
 
+    fn update(&self, to: &Handle, change: &mut dyn FnMut(i64) -> i64) {
+        let Handle::Cell(cell) = to else { unreachable!("only cells are updated") };
+        cell.update(|value| *value = change(*value));
+    }
+
     fn dispose(&self, what: &Handle) {
         each!(what, cell => cell.dispose(), source => source.dispose());
     }
@@ -283,6 +289,22 @@ impl Api for Real {
 
     fn batch(&self, body: &mut dyn FnMut()) {
         hyphae::batch(body);
+    }
+
+    fn new_scope(&self) -> Rc<Scope> {
+        Rc::new(Scope::new())
+    }
+
+    fn run_in(&self, scope: &Self::Scope, body: &mut dyn FnMut()) {
+        scope.run(body);
+    }
+
+    fn on_cleanup(&self, scope: &Self::Scope, cleanup: Box<dyn FnOnce()>) {
+        scope.on_cleanup(cleanup);
+    }
+
+    fn own_by_scope(&self, scope: &Self::Scope, guard: SubscriptionGuard) {
+        scope.own(guard);
     }
 
     fn with(&self, what: &Handle, body: &mut dyn FnMut(Val)) -> bool {
@@ -301,6 +323,10 @@ impl Api for Real {
             Handle::List(_) => Class::List,
             Handle::Source(_) => Class::Source,
         }
+    }
+
+    fn readable(&self, what: &Handle) -> bool {
+        each!(what, cell => cell.try_with(|_| ()).is_ok(), _source => true)
     }
 
     fn usable(&self, what: &Handle) -> bool {
@@ -334,9 +360,11 @@ impl Api for Real {
             source => (None, source.is_complete().then_some(Heard::Complete)))
     }
 
-    fn totals(&self) -> [usize; 3] {
+    fn totals(&self) -> [usize; 5] {
         let totals = arena::totals();
-        [totals.cells, totals.edges, totals.subscribers]
+        let deliveries = usize::try_from(totals.deliveries).unwrap_or(usize::MAX);
+        let rounds = usize::try_from(totals.rounds).unwrap_or(usize::MAX);
+        [totals.cells, totals.edges, totals.subscribers, deliveries, rounds]
     }
 
     fn round(&self) -> u64 {

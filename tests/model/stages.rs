@@ -4,7 +4,7 @@ use super::op::{Chain, Heard, work};
 use super::world::Tick;
 
 /// One stage with what it remembers.
-pub(crate) enum Stage {
+pub enum Stage {
     Map(fn(i64) -> i64, Option<Tick>),
     Filter(Tick),
     Tap(Tick),
@@ -18,7 +18,7 @@ pub(crate) enum Stage {
 
 /// What comes out of a chain or a cell: a value, an end, or both, the value first.
 #[derive(Clone, Debug)]
-pub(crate) struct Given<V> {
+pub struct Given<V> {
     pub value: Option<V>,
     pub end: Option<Heard>,
 }
@@ -31,7 +31,7 @@ impl<V> Default for Given<V> {
 
 impl Stage {
     /// The stages of a chain, and whether it has no value from the start.
-    pub(crate) fn of(chain: Chain, tick: &Tick) -> (Vec<Stage>, bool) {
+    pub fn of(chain: Chain, tick: &Tick) -> (Vec<Stage>, bool) {
         let tick = || tick.clone();
         let halve = || Stage::Map(work::halve, None);
         match chain {
@@ -124,7 +124,7 @@ impl Stage {
     }
 
     /// Forgets all values.
-    pub(crate) fn restart(&mut self) {
+    pub fn restart(&mut self) {
         match self {
             Stage::Scan(sum, _) => *sum = None,
             Stage::Deduped(last) => *last = None,
@@ -141,7 +141,7 @@ fn take(n: u8) -> Stage {
 
 /// Sends what the root gave through the stages. A stage that is full ends what comes after it (P6: it stays full when a
 /// later stage panicked).
-pub(crate) fn flow(stages: &mut [Stage], root: Given<i64>, seed: bool) -> Given<i64> {
+pub fn flow(stages: &mut [Stage], root: Given<i64>, seed: bool) -> Given<i64> {
     let mut given = root;
     for stage in stages {
         given.value = given.value.and_then(|value| stage.step(value, seed));
@@ -155,6 +155,6 @@ pub(crate) fn flow(stages: &mut [Stage], root: Given<i64>, seed: bool) -> Given<
 }
 
 /// Whether a gate is closed before any value.
-pub(crate) fn is_spent(stages: &[Stage]) -> bool {
+pub fn is_spent(stages: &[Stage]) -> bool {
     stages.iter().any(Stage::is_full)
 }

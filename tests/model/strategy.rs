@@ -73,58 +73,92 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => index().prop_map(Op::Dispose),
         4 => index().prop_map(Op::Read),
         1 => (index(), index()).prop_map(|(owner, guard)| Op::Own { owner, guard }),
-        1 => (0..1_u8).prop_map(Op::Panic),
+        1 => index().prop_map(Op::DropScope),
+        1 => (index(), index()).prop_map(|(scope, guard)| Op::OwnByScope { scope, guard }),
+        1 => Just(Op::Panic),
     ]
 }
 
-/// What callbacks do: mostly small things, at an early call.
+/// What callbacks do: mostly small things, at an early call. Callbacks made in callbacks do something too.
 fn inner() -> impl Strategy<Value = Op> {
     prop_oneof![
-        6 => simple(),
+        8 => simple(),
         1 => vec(simple(), 1..4).prop_map(Op::Batch),
-        1 => (index(), simple()).prop_map(|(at, op)| Op::With(at, Box::new(op))),
+        2 => lending(simple()),
+        1 => (index(), simple()).prop_map(|(at, op)| Op::RunInScope(at, Box::new(op))),
+        1 => vec(simple(), 0..3).prop_map(|ops| Op::NewScope { cleanup: None, ops }),
+        2 => nesting(vec((1..4_u8, simple()), 0..2).boxed()),
     ]
 }
 
-fn script() -> impl Strategy<Value = Script> {
-    vec((1..6_u8, inner()), 0..3)
+fn script() -> BoxedStrategy<Script> {
+    vec((1..6_u8, inner()), 0..3).boxed()
 }
 
-fn trap() -> impl Strategy<Value = Trap> {
-    let script = prop_oneof![4 => Just(vec![]), 1 => script()];
+fn trap(script: BoxedStrategy<Script>) -> impl Strategy<Value = Trap> {
+    let script = prop_oneof![4 => Just(vec![]), 1 => script];
     (option::weighted(0.15, value()), script)
         .prop_map(|(panic_on, script)| Trap { panic_on, script })
 }
 
-fn op() -> impl Strategy<Value = Op> {
-    let batch = prop_oneof![
-        5 => simple(),
-        1 => nesting(),
-        1 => vec(prop_oneof![simple(), nesting()], 0..4).prop_map(Op::Batch),
-    ];
+/// Operations with others inside: those that take closures, with these scripts.
+fn nesting(script: BoxedStrategy<Script>) -> impl Strategy<Value = Op> {
+    let derived = (index(), chain(), trap(script.clone()));
+    let shared = (index(), chain(), trap(script.clone()));
     prop_oneof![
-        12 => simple(),
-        14 => nesting(),
-        5 => vec(batch, 0..7).prop_map(Op::Batch),
-    ]
-}
-
-/// Operations with others inside: those that take closures.
-fn nesting() -> impl Strategy<Value = Op> {
-    prop_oneof![
-        6 => (index(), chain(), trap()).prop_map(|(of, chain, trap)| Op::Derive { of, chain, trap }),
-        1 => (index(), chain(), trap()).prop_map(|(of, chain, trap)| Op::Share { of, chain, trap }),
+        6 => derived.prop_map(|(of, chain, trap)| Op::Derive { of, chain, trap }),
+        1 => shared.prop_map(|(of, chain, trap)| Op::Share { of, chain, trap }),
         2 => (index(), any::<bool>()).prop_map(|(plan, mapped)| Op::Consume { plan, mapped }),
         2 => (index(), index()).prop_map(|(left, right)| Op::Join(left, right)),
         2 => vec(index(), 0..5).prop_map(Op::JoinVec),
-        5 => (index(), script()).prop_map(|(to, script)| Op::Subscribe { to, script }),
-        2 => (index(), script()).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
-        1 => (index(), inner()).prop_map(|(at, op)| Op::With(at, Box::new(op))),
+        5 => (index(), script.clone()).prop_map(|(to, script)| Op::Subscribe { to, script }),
+        2 => (index(), script).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
+    ]
+}
+
+/// An operation in a scope; what it makes there belongs to it.
+fn scoped() -> BoxedStrategy<Op> {
+    let leaf = || prop_oneof![2 => simple(), 2 => nesting(script())];
+    let cleanup = || option::of(inner().prop_map(Box::new));
+    let nested =
+        (cleanup(), vec(leaf(), 0..4)).prop_map(|(cleanup, ops)| Op::NewScope { cleanup, ops });
+    let ops = vec(prop_oneof![5 => leaf(), 1 => nested], 0..5);
+    prop_oneof![
+        2 => (cleanup(), ops).prop_map(|(cleanup, ops)| Op::NewScope { cleanup, ops }),
+        1 => (index(), leaf()).prop_map(|(at, op)| Op::RunInScope(at, Box::new(op))),
+    ]
+    .boxed()
+}
+
+/// An operation while a value is lent.
+fn lending(op: impl Strategy<Value = Op>) -> impl Strategy<Value = Op> {
+    (index(), option::of(0..3_i8), op).prop_map(|(at, add, op)| match add {
+        Some(add) => Op::UpdateWith(at, add, Box::new(op)),
+        None => Op::With(at, Box::new(op)),
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let leaf = || {
+        prop_oneof![
+            5 => simple(),
+            1 => nesting(script()),
+            1 => lending(inner()),
+            1 => scoped(),
+        ]
+    };
+    let in_batch = prop_oneof![6 => leaf(), 1 => vec(leaf(), 0..4).prop_map(Op::Batch)];
+    prop_oneof![
+        12 => simple(),
+        13 => nesting(script()),
+        2 => lending(inner()),
+        2 => scoped(),
+        5 => vec(in_batch, 0..7).prop_map(Op::Batch),
     ]
 }
 
 /// A case: a few sources first, so that what follows has something to work on.
-pub(crate) fn ops() -> impl Strategy<Value = Vec<Op>> {
+pub fn ops() -> impl Strategy<Value = Vec<Op>> {
     let sources =
         vec((value(), kind()).prop_map(|(value, kind)| Op::NewCell { value, kind }), 1..5);
     (sources, vec(op(), 30..70)).prop_map(|(mut ops, rest)| {

@@ -3,26 +3,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::model::{Event, Grave, Naive, Payload, Queued, Waiting};
-use super::op::{Heard, Val, Write, work};
+use super::op::{Heard, Val};
 use super::stages::Given;
 
-fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
+pub fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f))
-}
-
-/// The number that a plain write stores over `old`.
-fn applied(old: i64, write: Write) -> Option<i64> {
-    match write {
-        Write::Set(v) | Write::Replace(v) => Some(i64::from(v)),
-        Write::SetIfChanged(v) => (old != i64::from(v)).then_some(i64::from(v)),
-        Write::Update(n) | Write::Modify(n) => Some(work::bump(old, n)),
-        Write::Complete | Write::Fail(_) => None,
-    }
 }
 
 impl Naive {
     /// P6: runs user code inside a wave; the first payload is kept for the outermost caller.
-    fn guarded<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
+    pub fn guarded<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         caught(f).map_err(|payload| self.keep_panic(payload)).ok()
     }
 
@@ -31,7 +21,7 @@ impl Naive {
     }
 
     /// Runs user code; when the last of it returns, what waits is done. Its own panic goes on.
-    pub(crate) fn user<R>(&self, f: impl FnOnce() -> R) -> R {
+    pub fn user<R>(&self, f: impl FnOnce() -> R) -> R {
         self.0.busy.set(self.0.busy.get() + 1);
         let given = caught(f);
         self.0.busy.set(self.0.busy.get() - 1);
@@ -52,7 +42,7 @@ impl Naive {
         }
     }
 
-    pub(crate) fn rest_if_idle(&self) {
+    pub fn rest_if_idle(&self) {
         if self.0.busy.get() == 0 {
             self.rest();
             self.report();
@@ -82,169 +72,15 @@ impl Naive {
             return;
         }
         let panic = self.s().panic.take();
-        if let Some(payload) = panic {
-            resume_unwind(payload);
-        }
-    }
-
-    /// P0: a write is a wave of its own; it joins a batch; in a callback it is queued.
-    pub(crate) fn write(&self, cell: usize, write: Write) {
-        if self.0.busy.get() > 0 {
-            self.enqueue(cell, Waiting::Write(write));
-        } else if self.0.batch.get() > 0 {
-            self.user(|| self.write_in_batch(cell, write));
-        } else {
-            self.wave(|| self.apply(cell, write));
-        }
-    }
-
-    pub(crate) fn enqueue(&self, cell: usize, what: Waiting) {
-        let group = self.0.group.get();
-        let queued = Queued { cell, group, what };
-        self.s().queue.push_back(queued);
-    }
-
-    /// `update` and `replace` (C8): run at once, on the last queued value where they can't work in place.
-    pub(crate) fn update(&self, cell: usize, write: Write) -> Option<i64> {
-        let (ended, cut, event) = {
-            let node = &self.s().cells[cell];
-            (node.end.is_some(), node.same.is_some(), node.event)
-        };
-        // C6: what waits for an ended cell is dropped.
-        let held = self.s().cells[cell].value.number();
-        let former = if ended { held } else { self.last_queued(cell) };
-        if !ended {
-            let value = applied(former, write).unwrap_or(former);
-            let in_place = self.0.busy.get() == 0 && !cut && !(self.0.batch.get() > 0 && event);
-            if in_place && self.0.batch.get() > 0 {
-                self.user(|| self.put(cell, value));
-            } else {
-                // Out of a batch, in place is no different from a write of the result.
-                self.write_number(cell, value);
-            }
-        }
-        matches!(write, Write::Replace(_)).then_some(former)
-    }
-
-    /// Writes a number that need not be small.
-    fn write_number(&self, cell: usize, value: i64) {
-        let value = i8::try_from(value).expect("cases keep to small numbers");
-        self.write(cell, Write::Set(value));
-    }
-
-    /// The value that the cell has when all that waits for it is applied.
-    fn last_queued(&self, cell: usize) -> i64 {
-        let state = self.s();
-        let events = state.events.iter().filter(|event| event.cell == cell);
-        let queued = state.queue.iter().filter(|queued| queued.cell == cell);
-        let writes = events.map(|event| event.write);
-        let writes = writes.chain(queued.filter_map(|queued| match queued.what {
-            Waiting::Write(write) => Some(write),
-            Waiting::Disposal => None,
-        }));
-        let start = state.cells[cell].value.number();
-        writes.fold(start, |value, write| applied(value, write).unwrap_or(value))
-    }
-
-    fn write_in_batch(&self, cell: usize, write: Write) {
-        if self.s().cells[cell].event {
-            self.await_round(cell, write);
-        } else {
-            self.apply(cell, write);
-        }
-    }
-
-    /// P12: an event opens a new round when its cell already has one in the current round. (An end counts as an event.)
-    fn await_round(&self, cell: usize, write: Write) {
-        let mut state = self.s();
-        let round = state.last_round;
-        let taken = state.rounds_taken.contains(&(cell, round));
-        let round = if taken { round + 1 } else { round };
-        state.last_round = round;
-        state.rounds_taken.push((cell, round));
-        state.events.push_back(Event { round, cell, write });
-    }
-
-    /// Applies a write to the cell. C6: whether it has ended is decided here.
-    fn apply(&self, cell: usize, write: Write) {
-        let node = {
-            let node = &self.s().cells[cell];
-            (node.end.is_some() || node.disposed || node.dead, node.value.number())
-        };
-        let (closed, old) = node;
-        match write {
-            _ if closed => (),
-            Write::Complete => self.end(cell, Heard::Complete),
-            Write::Fail(n) => self.end(cell, Heard::Error(format!("error {n}"))),
-            Write::Modify(n) => self.put_in_place(cell, work::bump(old, n)),
-            _ => {
-                if let Some(value) = applied(old, write) {
-                    self.put(cell, value);
-                }
-            }
-        }
-    }
-
-    fn put(&self, cell: usize, value: i64) {
-        let cut = {
-            let node = &mut self.s().cells[cell];
-            let old = std::mem::replace(&mut node.value, Val::Int(value));
-            if node.same.is_some() {
-                node.base.get_or_insert(old);
-                node.dirty = true;
-            }
-            node.same.is_some()
-        };
-        if !cut {
-            self.mark_changed(cell);
-        }
-    }
-
-    /// `modify` of a cell with a cut-off always counts as a change.
-    fn put_in_place(&self, cell: usize, value: i64) {
-        {
-            let node = &mut self.s().cells[cell];
-            node.value = Val::Int(value);
-            node.base = None;
-            node.dirty = false;
-        }
-        self.mark_changed(cell);
-    }
-
-    pub(crate) fn end(&self, cell: usize, end: Heard) {
-        {
-            let mut state = self.s();
-            if state.cells[cell].end.is_some() || state.cells[cell].dead {
-                return;
-            }
-            state.cells[cell].end = Some(end);
-        }
-        self.mark_ended(cell);
-    }
-
-    fn mark_changed(&self, cell: usize) {
-        self.mark(cell, true);
-    }
-
-    fn mark_ended(&self, cell: usize) {
-        self.mark(cell, false);
-    }
-
-    fn mark(&self, cell: usize, changed: bool) {
-        let mut state = self.s();
-        for sub in state.cells[cell].subs.clone() {
-            let sub = &mut state.subs[sub];
-            sub.due |= changed;
-            sub.end_due |= !changed;
-        }
-        for reader in state.dependents(cell) {
-            state.cells[reader].dirty = true;
-            state.cells[reader].news |= changed;
+        match panic {
+            Some(payload) if !std::thread::panicking() => resume_unwind(payload),
+            // The first panic is on its way already; later ones are logged.
+            _ => (),
         }
     }
 
     /// P3, P4, P8: the writes of the body are one wave; in a callback they wait as one group.
-    pub(crate) fn run_batch(&self, body: &mut dyn FnMut()) {
+    pub fn run_batch(&self, body: &mut dyn FnMut()) {
         if self.0.busy.get() > 0 {
             return self.run_group(body);
         }
@@ -298,7 +134,7 @@ impl Naive {
             return;
         }
         match queued.what {
-            Waiting::Disposal => self.end(queued.cell, Heard::Complete),
+            Waiting::Disposal => self.end_disposed(queued.cell),
             Waiting::Write(write) => self.write_in_batch(queued.cell, write),
         }
     }
@@ -325,7 +161,7 @@ impl Naive {
     }
 
     /// A write outside callbacks and batches: its wave, and all that it causes.
-    pub(crate) fn wave(&self, apply: impl FnOnce()) {
+    pub fn wave(&self, apply: impl FnOnce()) {
         self.0.busy.set(1);
         self.open_wave();
         apply();
@@ -337,6 +173,11 @@ impl Naive {
 
     /// P12: a wave is its rounds, each settled and delivered.
     fn run_wave(&self) {
+        // What callbacks of a wave make belongs to no scope.
+        self.in_scope(None, || self.run_rounds());
+    }
+
+    fn run_rounds(&self) {
         for round in 0.. {
             while let Some(event) = self.pop_event(round) {
                 self.apply(event.cell, event.write);
@@ -368,8 +209,19 @@ impl Naive {
         (0..state.cells.len()).find(|&cell| state.cells[cell].dirty)
     }
 
+    /// Before a cell gets a dependent or subscriber, which must not see what may be taken back: a cut-off settles. In a
+    /// callback it can't; there the write counts as a change without a comparison (the contract leaves that open).
+    pub fn observe(&self, cell: usize) {
+        self.settle_for(cell);
+        let pending = self.s().cells[cell].base.take().is_some();
+        if pending {
+            self.s().cells[cell].dirty = false;
+            self.mark_changed(cell);
+        }
+    }
+
     /// P4: a read in a batch is a settle point for the cell and what it depends on.
-    pub(crate) fn settle_for(&self, cell: usize) {
+    pub fn settle_for(&self, cell: usize) {
         if self.0.batch.get() == 0 || self.0.busy.get() > 0 {
             return;
         }
@@ -464,6 +316,7 @@ impl Naive {
                 let end = self.s().cells[cell].end.clone();
                 self.call(sub, end.unwrap_or(Heard::Complete));
             }
+            self.end_subscriptions(cell);
         }
     }
 
@@ -490,6 +343,7 @@ impl Naive {
     fn call(&self, sub: usize, heard: Heard) {
         let callback = self.s().subs[sub].callback.take();
         let Some(mut callback) = callback else { return };
+        self.0.deliveries.set(self.0.deliveries.get() + 1);
         self.guarded(|| callback(heard));
         let mut state = self.s();
         if !state.subs[sub].gone {

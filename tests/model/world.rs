@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use super::op::{CellKind, Chain, Heard, Op, Script, Trap, Val, Write};
+use super::op::{CellKind, Chain, Heard, Op, Script, Trap, Val, Write, work};
 
 /// Called by the closures of a chain with each value they take.
-pub(crate) type Tick = Rc<dyn Fn(i64)>;
-pub(crate) type Callback = Box<dyn FnMut(Heard)>;
+pub type Tick = Rc<dyn Fn(i64)>;
+pub type Callback = Box<dyn FnMut(Heard)>;
 
 /// The payload of every panic that a case makes on purpose.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
-pub(crate) struct Boom(pub u64);
+pub struct Boom(pub u64);
 
 /// What a handle can be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// A source cell.
     Cell,
     /// A derived cell of numbers.
@@ -31,14 +31,15 @@ pub(crate) enum Class {
 }
 
 /// Value and end of a cell that can be read.
-pub(crate) type State = (Option<Val>, Option<Heard>);
+pub type State = (Option<Val>, Option<Heard>);
 
 /// The part of the library's API that cases use.
-pub(crate) trait Api: 'static {
+pub trait Api: 'static {
     type Handle: Clone + 'static;
     type Guard: 'static;
     type Plan: Clone + 'static;
     type Key: Copy + PartialEq;
+    type Scope: Clone + 'static;
 
     fn new_cell(&self, value: i64, kind: CellKind) -> Self::Handle;
     fn new_source(&self) -> Self::Handle;
@@ -51,21 +52,28 @@ pub(crate) trait Api: 'static {
     fn subscribe(&self, to: &Self::Handle, first: bool, callback: Callback) -> Self::Guard;
     /// Gives what `replace` gave.
     fn write(&self, to: &Self::Handle, write: Write) -> Option<i64>;
+    fn update(&self, to: &Self::Handle, change: &mut dyn FnMut(i64) -> i64);
     fn dispose(&self, what: &Self::Handle);
     fn own(&self, owner: &Self::Handle, guard: Self::Guard);
     fn batch(&self, body: &mut dyn FnMut());
+    fn new_scope(&self) -> Self::Scope;
+    fn run_in(&self, scope: &Self::Scope, body: &mut dyn FnMut());
+    fn on_cleanup(&self, scope: &Self::Scope, cleanup: Box<dyn FnOnce()>);
+    fn own_by_scope(&self, scope: &Self::Scope, guard: Self::Guard);
     /// Lends the value; false if that is refused.
     fn with(&self, what: &Self::Handle, body: &mut dyn FnMut(Val)) -> bool;
 
     fn class(&self, what: &Self::Handle) -> Class;
+    /// Whether no `update` under way has it, or a cell that it depends on (asked inside one only).
+    fn readable(&self, what: &Self::Handle) -> bool;
     /// Whether it was not disposed of.
     fn usable(&self, what: &Self::Handle) -> bool;
     fn key(&self, what: &Self::Handle) -> Self::Key;
     fn contains(&self, key: Self::Key) -> bool;
     fn upgrade(&self, key: Self::Key) -> Option<Self::Handle>;
     fn state(&self, what: &Self::Handle) -> State;
-    /// Live cells, edges and subscribers.
-    fn totals(&self) -> [usize; 3];
+    /// Live cells, edges and subscribers; deliveries in waves so far.
+    fn totals(&self) -> [usize; 5];
     /// The number of the round under way.
     fn round(&self) -> u64;
     /// Numbers (not keys) of what a new cell reads, by the keys of all cells so far.
@@ -73,12 +81,13 @@ pub(crate) trait Api: 'static {
 }
 
 /// A delivery in a wave: the round, and the subscriber.
-pub(crate) type Turn = (u64, usize);
+pub type Turn = (u64, usize);
 
-pub(crate) struct World<A: Api> {
+pub struct World<A: Api> {
     pub api: A,
     handles: RefCell<Vec<Option<A::Handle>>>,
     guards: RefCell<Vec<Option<A::Guard>>>,
+    scopes: RefCell<Vec<Option<A::Scope>>>,
     /// Shared pipelines, each with the number of its trap.
     plans: RefCell<Vec<Option<(A::Plan, usize)>>>,
     /// All cells that a handle was ever made for, in order of creation.
@@ -97,6 +106,8 @@ pub(crate) struct World<A: Api> {
     pub runs: RefCell<Vec<u64>>,
     /// How many runs of each trap's closures are under way.
     running: RefCell<Vec<u32>>,
+    /// How many closures of updates run.
+    lent: Cell<u32>,
     booms: Cell<u64>,
     /// Scripts don't run any more.
     closing: Cell<bool>,
@@ -107,11 +118,12 @@ pub(crate) struct World<A: Api> {
 type By = Option<usize>;
 
 impl<A: Api> World<A> {
-    pub(crate) fn new(api: A) -> Rc<Self> {
+    pub fn new(api: A) -> Rc<Self> {
         Rc::new(Self {
             api,
             handles: RefCell::default(),
             guards: RefCell::default(),
+            scopes: RefCell::default(),
             plans: RefCell::default(),
             keys: RefCell::default(),
             inputs: RefCell::default(),
@@ -121,6 +133,7 @@ impl<A: Api> World<A> {
             reads: RefCell::default(),
             runs: RefCell::default(),
             running: RefCell::default(),
+            lent: Cell::new(0),
             booms: Cell::new(0),
             closing: Cell::new(false),
             effects: RefCell::default(),
@@ -128,7 +141,7 @@ impl<A: Api> World<A> {
     }
 
     /// Runs an operation. A panic that it makes on purpose comes out as one.
-    pub(crate) fn run(self: &Rc<Self>, op: &Op, by: By) {
+    pub fn run(self: &Rc<Self>, op: &Op, by: By) {
         if self.try_run(op, by) {
             *self.effects.borrow_mut().entry(op.name()).or_default() += 1;
         }
@@ -150,36 +163,39 @@ impl<A: Api> World<A> {
             Op::DropHandle(at) => take_live(&self.handles, *at).map(drop).is_some(),
             Op::DropGuard(at) => take_live(&self.guards, *at).map(drop).is_some(),
             Op::DropOwn => by.is_some_and(|own| self.drop_guard(own)),
-            Op::Dispose(at) => self.with_handle(*at, |_| true, |what| self.api.dispose(what)),
+            Op::Dispose(at) => self.dispose(*at),
             Op::Write(at, write) => self.write(*at, *write, by),
             Op::Batch(ops) => self.batch(ops, by),
             Op::Read(at) => self.with(*at, None, by),
             Op::With(at, op) => self.with(*at, Some(op), by),
+            Op::UpdateWith(at, add, op) => self.update(*at, *add, op, by),
+            Op::NewScope { cleanup, ops } => self.new_scope(cleanup.as_deref(), ops, by),
+            Op::RunInScope(at, op) => self.run_in_scope(*at, op, by),
+            Op::OwnByScope { scope, guard } => self.own_by_scope(*scope, *guard),
+            Op::DropScope(at) => take_live(&self.scopes, *at).map(drop).is_some(),
             Op::Own { owner, guard } => self.own(*owner, *guard),
-            Op::Panic(_) => self.boom(op.name()),
+            Op::Panic => self.boom(op.name()),
         }
     }
 
-    /// The n-th live handle, modulo their number, of those that are usable and `suit`.
-    fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
+    /// The n-th live handle, modulo their number, of those that are usable and suit.
+    fn pick_any(&self, at: u8, suits: impl Fn(&A::Handle, Class) -> bool) -> Option<A::Handle> {
         let handles = self.handles.borrow();
         let suitable: Vec<&A::Handle> = handles
             .iter()
             .flatten()
-            .filter(|handle| suits(self.api.class(handle)) && self.api.usable(handle))
+            .filter(|handle| self.api.usable(handle) && suits(handle, self.api.class(handle)))
             .collect();
         let at = usize::from(at).checked_rem(suitable.len())?;
         Some(suitable[at].clone())
     }
 
-    fn with_handle(
-        &self,
-        at: u8,
-        suits: impl Fn(Class) -> bool,
-        body: impl FnOnce(&A::Handle),
-    ) -> bool {
-        let found = self.pick(at, suits);
-        found.map(|handle| body(&handle)).is_some()
+    /// The same among those that can be read (C8).
+    fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
+        let in_update = self.lent.get() > 0;
+        self.pick_any(at, |handle, class| {
+            suits(class) && !(in_update && !self.api.readable(handle))
+        })
     }
 
     fn keep(&self, handle: A::Handle) -> bool {
@@ -210,6 +226,9 @@ impl<A: Api> World<A> {
 
     /// Not in a closure of the pipeline itself: if its first value is on the way, that is refused as a cycle (P7).
     fn consume(&self, at: u8, mapped: bool) -> bool {
+        if self.lent.get() > 0 {
+            return false;
+        }
         let plan = {
             let (plans, running) = (self.plans.borrow(), self.running.borrow());
             let open = plans.iter().flatten().filter(|(_, trap)| running[*trap] == 0);
@@ -238,12 +257,21 @@ impl<A: Api> World<A> {
         found.map(|handle| self.handles.borrow_mut().push(Some(handle))).is_some()
     }
 
+    fn dispose(&self, at: u8) -> bool {
+        let what = self.pick_any(at, |_, _| true);
+        what.map(|what| self.api.dispose(&what)).is_some()
+    }
+
     fn write(&self, at: u8, write: Write, by: By) -> bool {
         let suits = |class| match write {
             Write::Set(_) | Write::Complete => matches!(class, Class::Cell | Class::Source),
             _ => class == Class::Cell,
         };
-        let Some(to) = self.pick(at, suits) else {
+        let picked = match write {
+            Write::Update(_) | Write::Replace(_) => self.pick(at, suits),
+            _ => self.pick_any(at, |_, class| suits(class)),
+        };
+        let Some(to) = picked else {
             return false;
         };
         if let Some(former) = self.api.write(&to, write) {
@@ -258,7 +286,7 @@ impl<A: Api> World<A> {
     }
 
     fn with(self: &Rc<Self>, at: u8, op: Option<&Op>, by: By) -> bool {
-        let Some(what) = self.pick(at, |class| class != Class::Source) else {
+        let Some(what) = self.pick_any(at, |_, class| class != Class::Source) else {
             return false;
         };
         let read = self.api.with(&what, &mut |value| {
@@ -271,6 +299,53 @@ impl<A: Api> World<A> {
             self.note_read(by, None);
         }
         true
+    }
+
+    fn update(self: &Rc<Self>, at: u8, add: i8, op: &Op, by: By) -> bool {
+        let Some(to) = self.pick(at, |class| class == Class::Cell) else {
+            return false;
+        };
+        self.api.update(&to, &mut |value| {
+            let _lent = Counted::enter(&self.lent);
+            self.run(op, by);
+            work::bump(value, add)
+        });
+        true
+    }
+
+    fn new_scope(self: &Rc<Self>, cleanup: Option<&Op>, ops: &[Op], by: By) -> bool {
+        let scope = self.api.new_scope();
+        if let Some(op) = cleanup.cloned() {
+            let world = self.clone();
+            let cleanup = move || {
+                if !world.closing.get() {
+                    world.run(&op, None);
+                }
+            };
+            self.api.on_cleanup(&scope, Box::new(cleanup));
+        }
+        self.api.run_in(&scope, &mut || ops.iter().for_each(|op| self.run(op, by)));
+        self.scopes.borrow_mut().push(Some(scope));
+        true
+    }
+
+    fn pick_scope(&self, at: u8) -> Option<A::Scope> {
+        let scopes = self.scopes.borrow();
+        let live: Vec<&A::Scope> = scopes.iter().flatten().collect();
+        usize::from(at).checked_rem(live.len()).map(|at| live[at].clone())
+    }
+
+    fn run_in_scope(self: &Rc<Self>, at: u8, op: &Op, by: By) -> bool {
+        let scope = self.pick_scope(at);
+        scope.map(|scope| self.api.run_in(&scope, &mut || self.run(op, by))).is_some()
+    }
+
+    fn own_by_scope(&self, scope: u8, guard: u8) -> bool {
+        let Some(scope) = self.pick_scope(scope) else {
+            return false;
+        };
+        let guard = take_live(&self.guards, guard);
+        guard.map(|guard| self.api.own_by_scope(&scope, guard)).is_some()
     }
 
     fn note_read(&self, by: By, value: Option<Val>) {
@@ -362,9 +437,10 @@ impl<A: Api> World<A> {
     }
 
     /// Drops all that the case still holds, then disposes of what rings of owned guards keep alive.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.closing.set(true);
         while take_live(&self.guards, 0).map(drop).is_some() {}
+        while take_live(&self.scopes, 0).map(drop).is_some() {}
         while take_live(&self.plans, 0).map(drop).is_some() {}
         while take_live(&self.handles, 0).map(drop).is_some() {}
         for at in 0..self.keys.borrow().len() {
@@ -373,6 +449,22 @@ impl<A: Api> World<A> {
                 self.api.dispose(&handle);
             }
         }
+    }
+}
+
+/// A closure of an update runs while this lives.
+struct Counted<'a>(&'a Cell<u32>);
+
+impl<'a> Counted<'a> {
+    fn enter(count: &'a Cell<u32>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
     }
 }
 
