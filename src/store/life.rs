@@ -325,18 +325,10 @@ impl Store {
         // Also when a panic goes on from here.
         let _kept = Kept(self, node);
         node.raise(flag::DISPOSED);
-        let was_ended = node.has(flag::ENDED);
         let id = self.id_of(node);
         self.write_as_callback_or_wave(
             || self.strip(node, id),
-            || {
-                if was_ended {
-                    self.end_subscriptions(node);
-                } else {
-                    self.record_end(node, id, End::Complete);
-                    self.touch_end(node);
-                }
-            },
+            || self.end_by_disposal(node, id),
             || self.queue_disposal(id),
         )
     }
@@ -358,6 +350,17 @@ impl Store {
             while let Some(guard) = owned.pop() {
                 self.guarded(|| drop(guard));
             }
+        }
+    }
+
+    /// The signal of a disposal, in an open wave: `Complete`, if the cell had not ended. Its delivery also ends the
+    /// subscriptions.
+    pub(crate) fn end_by_disposal(&self, node: NodeRef, id: CellKey) {
+        if !node.has(flag::ENDED) {
+            self.record_end(node, id, End::Complete);
+            self.touch_end(node);
+        } else if node.subs.get() != NONE {
+            self.graph.borrow_mut().mark_deliver(node.rank.get());
         }
     }
 

@@ -454,7 +454,8 @@ impl<T: 'static> Cutoff<T> {
         // in vain (its write is queued).
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<T, Self>() };
         let Some(base) = this.base.take() else {
-            return Outcome::CHANGED;
+            // A `modify` has told of the change already.
+            return Outcome::NOTHING;
         };
         let forced = node.has(flag::FORCED);
         node.lower(flag::PENDING | flag::FORCED);

@@ -448,12 +448,7 @@ impl Store {
             return;
         };
         if waiting.disposal {
-            if node.has(flag::ENDED) {
-                self.end_subscriptions(node);
-            } else {
-                self.record_end(node, waiting.cell, End::Complete);
-                self.touch_end(node);
-            }
+            self.end_by_disposal(node, waiting.cell);
         } else if node.has(flag::EVENT) {
             self.await_round(node);
         } else {
