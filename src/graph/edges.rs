@@ -131,6 +131,12 @@ impl<P: Copy> Graph<P> {
         self.list(rank, Side::Ins).map(|entry| (entry.rank, entry.kind()))
     }
 
+    /// Whether a change of the node would make another one dirty.
+    #[inline]
+    pub(crate) fn has_triggers(&self, rank: Rank) -> bool {
+        self.records[rank as usize].first != NONE
+    }
+
     /// The destinations of all out-edges.
     pub(crate) fn outs(&self, rank: Rank) -> impl Iterator<Item = (Rank, EdgeKind)> {
         self.list(rank, Side::Triggers)

@@ -53,7 +53,7 @@ impl Store {
         node: NodeRef,
         read: &'static Location<'static>,
     ) -> Result<(), Error> {
-        if self.lent.borrow().is_empty() { Ok(()) } else { self.check_each_lent(node, read) }
+        if self.lent_count.get() == 0 { Ok(()) } else { self.check_each_lent(node, read) }
     }
 
     #[cold]

@@ -39,7 +39,7 @@ use self::queue::Queue;
 use self::subscribers::Subscribers;
 use self::tables::{Places, Tables};
 use crate::error::Error;
-use crate::graph::{CellKey, Graph};
+use crate::graph::{CellKey, Graph, NONE};
 use crate::scope::ScopeBody;
 
 /// How far feedback may go before it is stopped (see [`crate::set_limits`]).
@@ -87,6 +87,7 @@ pub(crate) struct Store {
     lit: RefCell<Vec<CellKey>>,
     /// Running `update`s.
     lent: RefCell<Vec<(NodeRef, &'static Location<'static>)>>,
+    lent_count: Cell<u32>,
     scratch: RefCell<Vec<u32>>,
     clean: RefCell<wave::Clean>,
     /// Moves on whenever something is made dirty by a write.
@@ -115,8 +116,8 @@ pub(crate) struct Store {
     pending: Cell<bool>,
     /// The node whose turn it is.
     current: Cell<Option<NodeRef>>,
-    /// The subscriber that is being called.
-    calling: Cell<Option<SubKey>>,
+    /// The subscriber that is being called, by its index.
+    calling: Cell<u32>,
     /// Depth of `no_coalesce` scopes.
     pub(crate) keep_events: Cell<u32>,
     pub(crate) limits: Cell<Limits>,
@@ -228,7 +229,8 @@ impl Store {
             generation: Cell::new(0),
             pending: Cell::new(false),
             current: Cell::new(None),
-            calling: Cell::new(None),
+            calling: Cell::new(NONE),
+            lent_count: Cell::new(0),
             keep_events: Cell::new(0),
             limits: Cell::new(Limits::default()),
             counters: Counters::default(),

@@ -169,24 +169,31 @@ impl Subscribers {
         counted
     }
 
-    /// Starts a fan-out over the ring at `head`.
-    pub(crate) fn start(&mut self, head: u32) {
+    /// Starts a fan-out over the ring at `head`; gives the first callback that has not seen what happened at `stamp`.
+    #[inline]
+    pub(crate) fn start(&mut self, head: u32, stamp: u32) -> Option<(u32, CallbackRef)> {
         self.cursor = head;
+        self.next(head, stamp)
     }
 
-    /// The next callback that has not seen what happened at `stamp`.
+    /// The next callback of the fan-out, with its index.
     #[inline]
-    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<(SubKey, CallbackRef)> {
+    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<(u32, CallbackRef)> {
         while self.cursor != NONE {
             let index = self.cursor;
             let entry = &self.entries[index as usize];
             self.cursor = if entry.next == head { NONE } else { entry.next };
             if entry.since < stamp {
-                let key = SubKey { index, version: entry.version };
-                return entry.callback.as_ref().map(|callback| (key, callback.handle()));
+                return entry.callback.as_ref().map(|callback| (index, callback.handle()));
             }
         }
         None
+    }
+
+    /// The cell and the place of the entry at an index.
+    pub(crate) fn whose(&self, index: u32) -> (CellKey, Option<&'static Location<'static>>) {
+        let entry = self.at(index);
+        (entry.source, entry.place)
     }
 
     /// How many subscribers the ring at `head` has: O(n).
@@ -200,12 +207,6 @@ impl Subscribers {
             let next = self.at(at).next;
             (next != head).then_some(next)
         })
-    }
-
-    /// The place where an entry subscribed.
-    pub(crate) fn place(&self, key: SubKey) -> Option<&'static Location<'static>> {
-        let entry = self.entries.get(key.index as usize)?;
-        if entry.version == key.version { entry.place } else { None }
     }
 
     /// All live entries: cell and place of subscription.

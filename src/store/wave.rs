@@ -245,8 +245,14 @@ impl Store {
     }
 
     /// How and when the cell ended, if it did in this round.
+    #[inline]
     pub(crate) fn brought_end(&self, node: NodeRef) -> Option<(End, u32)> {
-        if !node.has(flag::ENDED) || node.has(flag::DEAD) {
+        if node.has(flag::ENDED) { self.recent_end(node) } else { None }
+    }
+
+    #[cold]
+    fn recent_end(&self, node: NodeRef) -> Option<(End, u32)> {
+        if node.has(flag::DEAD) {
             return None;
         }
         let id = self.id_of(node);
@@ -259,19 +265,18 @@ impl Store {
     /// one does not keep the next from its call.
     #[inline]
     pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
-        self.subs.borrow_mut().start(node.subs.get());
+        let mut next = self.subs.borrow_mut().start(node.subs.get(), stamp);
         let mut calls = 0;
-        loop {
-            let next = self.subs.borrow_mut().next(node.subs.get(), stamp);
-            let Some((key, callback)) = next else { break };
-            self.calling.set(Some(key));
+        while let Some((index, callback)) = next {
+            self.calling.set(index);
             calls += 1;
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
                 self.caught(payload);
             }
+            next = self.subs.borrow_mut().next(node.subs.get(), stamp);
         }
         add(&self.counters.deliveries, calls);
-        self.calling.set(None);
+        self.calling.set(NONE);
     }
 }
 

@@ -34,7 +34,7 @@ impl Store {
         self.open_wave();
         let old = node.swap(value);
         node.stamp.set(self.clock.get());
-        let direct = !self.graph.borrow().has_dependents(node.rank.get());
+        let direct = !self.graph.borrow().has_triggers(node.rank.get());
         if !direct {
             self.touch_end(node);
         }
@@ -130,10 +130,9 @@ impl Store {
 
     /// The callback that is running.
     fn origin(&self) -> Origin {
-        if let Some(key) = self.calling.get() {
-            let subs = self.subs.borrow();
-            let on = subs.source(key).unwrap_or_default();
-            return Origin { on, place: subs.place(key) };
+        if self.calling.get() != NONE {
+            let (on, place) = self.subs.borrow().whose(self.calling.get());
+            return Origin { on, place };
         }
         match self.current.get() {
             Some(node) if !node.has(flag::DEAD) => {
@@ -266,9 +265,9 @@ impl Store {
         change: impl FnOnce(&mut T),
     ) -> Result<(), Payload> {
         node.raise(flag::LENT);
-        self.lent.borrow_mut().push((node, place));
+        self.lend(node, place);
         let outcome = catch_unwind(AssertUnwindSafe(|| node.with_mut(change)));
-        self.lent.borrow_mut().pop();
+        self.take_back();
         node.lower(flag::LENT);
         if node.has(flag::CUTOFF) {
             node.lower(flag::PENDING | flag::FORCED);
@@ -276,6 +275,16 @@ impl Store {
         }
         self.touch(node);
         outcome
+    }
+
+    fn lend(&self, node: NodeRef, place: &'static Location<'static>) {
+        self.lent.borrow_mut().push((node, place));
+        self.lent_count.set(self.lent_count.get() + 1);
+    }
+
+    fn take_back(&self) {
+        self.lent.borrow_mut().pop();
+        self.lent_count.set(self.lent_count.get() - 1);
     }
 
     /// Marks a value as changed now and its dependents as dirty.
@@ -362,12 +371,12 @@ impl Store {
         struct Lent<'a>(&'a Store);
         impl Drop for Lent<'_> {
             fn drop(&mut self) {
-                self.0.lent.borrow_mut().pop();
+                self.0.take_back();
             }
         }
         let _busy = self.enter();
         let mut value = self.last_queued::<T>(node);
-        self.lent.borrow_mut().push((node, place));
+        self.lend(node, place);
         let _lent = Lent(self);
         change(&mut value);
         value
