@@ -359,10 +359,12 @@ impl<T: 'static, M> Cell<T, M> {
         &self,
         mut f: impl FnMut(&Signal<'_, T>) -> Result<(), String> + 'static,
     ) -> SubscriptionGuard {
-        let place = Location::caller();
+        let (place, on) = (Location::caller(), self.key());
         self.subscribe(move |signal| {
             if let Err(error) = f(signal) {
-                log::error!("the subscriber made at {place} failed: {error}");
+                let on = with_store(|store| store.info(on)).ok().flatten();
+                let on = on.map_or_else(|| "a cell that is gone".into(), |cell| cell.to_string());
+                log::error!("the subscriber made at {place} on {on} failed: {error}");
             }
         })
     }
