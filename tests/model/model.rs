@@ -277,6 +277,8 @@ impl Naive {
             let node = &mut state.cells[cell];
             node.disposed = true;
             node.dirty = false;
+            // What a cut-off has not compared yet stays, and nobody is told. (The contract leaves that open.)
+            node.base = None;
             node.inputs.clear();
             let owned = std::mem::take(&mut node.owned);
             if let Some(kernel) = node.kernel.take() {

@@ -10,8 +10,9 @@ fn value() -> impl Strategy<Value = i8> {
     -1..7_i8
 }
 
+/// Often one of the first few, so that operations meet on the same cells.
 fn index() -> impl Strategy<Value = u8> {
-    0..24_u8
+    prop_oneof![2 => 0..4_u8, 3 => 0..24_u8]
 }
 
 fn kind() -> impl Strategy<Value = CellKind> {
@@ -23,7 +24,7 @@ fn kind() -> impl Strategy<Value = CellKind> {
     ]
 }
 
-fn chain() -> impl Strategy<Value = Chain> {
+fn chain() -> BoxedStrategy<Chain> {
     prop_oneof![
         Just(Chain::Map),
         Just(Chain::Halve),
@@ -40,9 +41,10 @@ fn chain() -> impl Strategy<Value = Chain> {
         Just(Chain::FilterScan),
         Just(Chain::HalveDeduped),
     ]
+    .boxed()
 }
 
-fn write() -> impl Strategy<Value = Write> {
+fn write() -> BoxedStrategy<Write> {
     prop_oneof![
         12 => value().prop_map(Write::Set),
         3 => value().prop_map(Write::SetIfChanged),
@@ -52,10 +54,11 @@ fn write() -> impl Strategy<Value = Write> {
         1 => Just(Write::Complete),
         1 => (0..3_u8).prop_map(Write::Fail),
     ]
+    .boxed()
 }
 
 /// Operations without others inside.
-fn simple() -> impl Strategy<Value = Op> {
+fn simple() -> BoxedStrategy<Op> {
     prop_oneof![
         12 => (index(), write()).prop_map(|(at, write)| Op::Write(at, write)),
         2 => (value(), kind()).prop_map(|(value, kind)| Op::NewCell { value, kind }),
@@ -77,10 +80,11 @@ fn simple() -> impl Strategy<Value = Op> {
         1 => (index(), index()).prop_map(|(scope, guard)| Op::OwnByScope { scope, guard }),
         1 => Just(Op::Panic),
     ]
+    .boxed()
 }
 
 /// What callbacks do: mostly small things, at an early call. Callbacks made in callbacks do something too.
-fn inner() -> impl Strategy<Value = Op> {
+fn inner() -> BoxedStrategy<Op> {
     prop_oneof![
         8 => simple(),
         1 => vec(simple(), 1..4).prop_map(Op::Batch),
@@ -89,6 +93,7 @@ fn inner() -> impl Strategy<Value = Op> {
         1 => vec(simple(), 0..3).prop_map(|ops| Op::NewScope { cleanup: None, ops }),
         2 => nesting(vec((1..4_u8, simple()), 0..2).boxed()),
     ]
+    .boxed()
 }
 
 fn script() -> BoxedStrategy<Script> {
@@ -102,7 +107,7 @@ fn trap(script: BoxedStrategy<Script>) -> impl Strategy<Value = Trap> {
 }
 
 /// Operations with others inside: those that take closures, with these scripts.
-fn nesting(script: BoxedStrategy<Script>) -> impl Strategy<Value = Op> {
+fn nesting(script: BoxedStrategy<Script>) -> BoxedStrategy<Op> {
     let derived = (index(), chain(), trap(script.clone()));
     let shared = (index(), chain(), trap(script.clone()));
     prop_oneof![
@@ -114,6 +119,7 @@ fn nesting(script: BoxedStrategy<Script>) -> impl Strategy<Value = Op> {
         5 => (index(), script.clone()).prop_map(|(to, script)| Op::Subscribe { to, script }),
         2 => (index(), script).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
     ]
+    .boxed()
 }
 
 /// An operation in a scope; what it makes there belongs to it.
@@ -131,14 +137,16 @@ fn scoped() -> BoxedStrategy<Op> {
 }
 
 /// An operation while a value is lent.
-fn lending(op: impl Strategy<Value = Op>) -> impl Strategy<Value = Op> {
-    (index(), option::of(0..3_i8), op).prop_map(|(at, add, op)| match add {
-        Some(add) => Op::UpdateWith(at, add, Box::new(op)),
-        None => Op::With(at, Box::new(op)),
-    })
+fn lending(op: BoxedStrategy<Op>) -> BoxedStrategy<Op> {
+    (index(), option::of(0..3_i8), op)
+        .prop_map(|(at, add, op)| match add {
+            Some(add) => Op::UpdateWith(at, add, Box::new(op)),
+            None => Op::With(at, Box::new(op)),
+        })
+        .boxed()
 }
 
-fn op() -> impl Strategy<Value = Op> {
+fn op() -> BoxedStrategy<Op> {
     let leaf = || {
         prop_oneof![
             5 => simple(),
@@ -155,6 +163,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => scoped(),
         5 => vec(in_batch, 0..7).prop_map(Op::Batch),
     ]
+    .boxed()
 }
 
 /// A case: a few sources first, so that what follows has something to work on.

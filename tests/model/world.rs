@@ -193,9 +193,7 @@ impl<A: Api> World<A> {
     /// The same among those that can be read (C8).
     fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
         let in_update = self.lent.get() > 0;
-        self.pick_any(at, |handle, class| {
-            suits(class) && !(in_update && !self.api.readable(handle))
-        })
+        self.pick_any(at, |handle, class| suits(class) && (!in_update || self.api.readable(handle)))
     }
 
     fn keep(&self, handle: A::Handle) -> bool {

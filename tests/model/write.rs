@@ -47,7 +47,9 @@ impl Naive {
         };
         let batched = self.0.batch.get() > 0;
         if ended {
-        } else if self.0.busy.get() > 0 {
+            return;
+        }
+        if self.0.busy.get() > 0 {
             let at = self.s().queue.len();
             let value = self.user(|| self.lend(cell, self.last_queued(cell), change));
             let own = Queued { cell, group: self.0.group.get(), what: Waiting::Write(set(value)) };
