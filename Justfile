@@ -36,7 +36,7 @@ bench *ARGS:
 
 # Tests under AddressSanitizer (nightly, x86_64 Linux)
 asan:
-    RUSTFLAGS=-Zsanitizer=address ASAN_OPTIONS=detect_leaks=0 PROPTEST_CASES="${PROPTEST_CASES:-32}" cargo +nightly test --target x86_64-unknown-linux-gnu --target-dir target/asan --lib --tests
+    .ci/asan
 
 # Unit tests under Miri (nightly with the miri and rust-src components)
 miri:

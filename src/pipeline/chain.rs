@@ -198,10 +198,10 @@ impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
         let stage = &mut self.stage;
         let mut emit = Some(emit);
         let over = self.prev.lend(turn, |value| {
-            if let Some(out) = stage.step(value, turn.is_seed()) {
-                if let Some(emit) = emit.take() {
-                    emit(out);
-                }
+            if let Some(out) = stage.step(value, turn.is_seed())
+                && let Some(emit) = emit.take()
+            {
+                emit(out);
             }
         });
         if over != Over::No {
