@@ -306,3 +306,37 @@ impl Drop for Turns<'_> {
         add(&self.0.counters.recomputations, self.1);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::CLOCK_LIMIT;
+    use crate::store::with_store;
+    use crate::{Cell, Pipeline, Source, batch};
+
+    /// The clock starts anew once in its life of 2^31 ticks; nobody may notice.
+    #[test]
+    fn nothing_is_lost_or_doubled_when_the_clock_starts_anew() {
+        for ahead in 0..8 {
+            let (plain, source) = (Cell::new(1), Source::new());
+            let sum = plain.clone().scan(0, |sum, v| sum + v).materialize();
+            let count = source.clone().scan(0, |n, _: &i32| n + 1).materialize();
+            let calls = Rc::new(std::cell::Cell::new(0));
+            let counter = calls.clone();
+            let guard = sum.watch_changes(move |_| counter.set(counter.get() + 1));
+            with_store(|store| store.clock.set(CLOCK_LIMIT - ahead)).unwrap();
+            for round in 1..=6 {
+                plain.set(1);
+                batch(|| {
+                    source.emit(0);
+                    source.emit(0);
+                });
+                assert_eq!((sum.get(), count.get()), (1 + round, Some(2 * round)), "{ahead}");
+                assert_eq!(calls.get(), round);
+            }
+            assert!(with_store(|store| store.clock.get()).unwrap() < CLOCK_LIMIT);
+            drop(guard);
+        }
+    }
+}
