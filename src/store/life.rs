@@ -250,6 +250,10 @@ impl Store {
     /// A disposed cell has nothing more to tell: its subscriptions end, also those that were leaked.
     #[cold]
     pub(crate) fn end_subscriptions(&self, node: NodeRef) {
+        // Its last reference may have gone in the callbacks.
+        if node.has(flag::DEAD) {
+            return;
+        }
         self.retain(node);
         for _ in 0..self.drop_subscribers(node) {
             self.release(node);
