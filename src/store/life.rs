@@ -169,6 +169,7 @@ impl Store {
 
     #[inline]
     pub(crate) fn retain(&self, node: NodeRef) {
+        debug_assert!(!node.has(flag::DEAD));
         node.strong.set(node.strong.get() + 1);
     }
 

@@ -35,7 +35,7 @@ pub fn run(ops: &[Op]) -> Result<Effects, String> {
 
 /// Runs a case in the store of this thread.
 pub fn run_here(ops: &[Op]) -> Result<Effects, String> {
-    let (real, model) = (World::new(Real), World::new(Naive(Rc::new(Model::default()))));
+    let (real, model) = (World::new(Real::default()), World::new(Naive(Rc::new(Model::default()))));
     for (at, op) in ops.iter().enumerate() {
         let expected = step(&model, op)?;
         let got = step(&real, op)?;
@@ -138,7 +138,7 @@ fn finish(real: &World<Real>, model: &World<Naive>) -> Result<(), String> {
 
 /// P0: another run of the same program does the same things in the same order.
 fn again(ops: &[Op], first: &World<Real>) -> Result<(), String> {
-    let second = World::new(Real);
+    let second = World::new(Real::default());
     for op in ops {
         run_op(&second, op)?;
         second.turns.borrow_mut().clear();

@@ -336,6 +336,8 @@ impl Naive {
             let value = seed.value.unwrap_or(Val::Opt(None));
             let made = self.admit(class, value);
             if let Some(end) = seed.end {
+                // It lets go of its inputs at once.
+                kernel.held.clear();
                 let mut state = self.s();
                 state.cells[made.cell].end = Some(end);
                 state.graveyard.push(Grave::Kernel(kernel));

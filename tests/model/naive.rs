@@ -167,11 +167,11 @@ impl Api for Naive {
     }
 
     fn upgrade(&self, key: usize) -> Option<Handle> {
-        let (open, class) = {
+        let open = {
             let node = &self.s().cells[key];
-            (!node.dead && !node.disposed, node.class)
+            !node.dead && !node.disposed
         };
-        (open && class != Class::Source).then(|| self.hold(key))
+        open.then(|| self.hold(key))
     }
 
     fn state(&self, what: &Handle) -> State {

@@ -1,10 +1,11 @@
 //! The [`Api`] over the library.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use hyphae::{
-    Cell, CellId, CellImmutable, Error, Pipeline, Scope, Signal, Source, SubscriptionGuard, arena,
-    join_vec,
+    Cell, CellId, CellImmutable, Error, Pipeline, Scope, Signal, Source, SubscriptionGuard,
+    WeakSource, arena, join_vec,
 };
 
 use super::op::{CellKind, Chain, Heard, Val, Write, work};
@@ -12,7 +13,11 @@ use super::world::{Api, Callback, Class, State, Tick};
 
 type Locked<T> = Cell<T, CellImmutable>;
 
-pub struct Real;
+#[derive(Default)]
+pub struct Real {
+    /// The arena gives no handles to sources.
+    sources: RefCell<Vec<WeakSource<i64>>>,
+}
 
 #[derive(Clone)]
 pub enum Handle {
@@ -217,7 +222,9 @@ impl Api for Real {
     }
 
     fn new_source(&self) -> Handle {
-        Handle::Source(Source::new())
+        let source = Source::new();
+        self.sources.borrow_mut().push(source.downgrade());
+        Handle::Source(source)
     }
 
     fn derive(&self, of: &Handle, chain: Chain, tick: Tick) -> Handle {
@@ -350,7 +357,11 @@ impl Api for Real {
             Class::Opt => arena::cell(id).map(Handle::Opt),
             Class::Pair => arena::cell(id).map(Handle::Pair),
             Class::List => arena::cell(id).map(Handle::List),
-            Class::Source => None,
+            Class::Source => {
+                let sources = self.sources.borrow();
+                let mut live = sources.iter().filter_map(WeakSource::upgrade);
+                live.find(|source| source.cell_id() == id).map(Handle::Source)
+            }
         }
     }
 
