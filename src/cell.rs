@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use crate::error::{CellError, Error};
+use crate::error::{CellError, Error, Fallible};
 use crate::graph::CellKey;
 use crate::id::CellId;
 use crate::signal::Signal;
@@ -110,7 +110,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     /// The node, if the cell can still be used.
-    pub(crate) fn node(&self, store: &Store) -> Result<NodeRef, Error> {
+    pub(crate) fn node(&self, store: &Store) -> Fallible<NodeRef> {
         store.usable(self.strong.id())
     }
 
@@ -133,7 +133,7 @@ impl<T: 'static, M> Cell<T, M> {
     pub fn id(&self) -> Uuid {
         expect(
             with_store(|store| uuids::of(store, self.key()))
-                .and_then(|uuid| uuid.ok_or(Error::StoreClosed)),
+                .and_then(|uuid| uuid.ok_or_else(|| Box::new(Error::StoreClosed))),
         )
     }
 
@@ -169,13 +169,18 @@ impl<T: 'static, M> Cell<T, M> {
     #[must_use]
     #[track_caller]
     pub fn with_uuid(self, uuid: Uuid) -> Self {
-        expect(self.try_with_uuid(uuid))
+        expect(self.give_uuid(uuid));
+        self
     }
 
     /// [`Cell::with_uuid`] that gives the error back.
     pub fn try_with_uuid(self, uuid: Uuid) -> Result<Self, Error> {
-        with_store(|store| uuids::give(store, self.key(), uuid))??;
+        self.give_uuid(uuid)?;
         Ok(self)
+    }
+
+    fn give_uuid(&self, uuid: Uuid) -> Fallible<()> {
+        with_store(|store| uuids::give(store, self.key(), uuid))?
     }
 
     /// Where the cell was made.
@@ -198,7 +203,7 @@ impl<T: 'static, M> Cell<T, M> {
     where
         T: Clone,
     {
-        expect(self.try_get())
+        expect(self.read(Location::caller(), T::clone))
     }
 
     /// [`Cell::get`] that gives the error back.
@@ -208,7 +213,7 @@ impl<T: 'static, M> Cell<T, M> {
     where
         T: Clone,
     {
-        self.try_with(T::clone)
+        Ok(self.read(Location::caller(), T::clone)?)
     }
 
     /// Lends the value to `f`; for the rules see [`Cell::get`]. `f` is a callback: writes made in it settle when it has
@@ -221,14 +226,18 @@ impl<T: 'static, M> Cell<T, M> {
     #[track_caller]
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        expect(self.try_with(f))
+        expect(self.read(Location::caller(), f))
     }
 
     /// [`Cell::with`] that gives the error back.
     #[track_caller]
     #[inline]
     pub fn try_with<R>(&self, f: impl FnOnce(&T) -> R) -> Result<R, Error> {
-        let place = Location::caller();
+        Ok(self.read(Location::caller(), f)?)
+    }
+
+    #[inline]
+    fn read<R>(&self, place: &'static Location<'static>, f: impl FnOnce(&T) -> R) -> Fallible<R> {
         with_store(|store| store.read(self.key(), place, f))?
     }
 
@@ -305,7 +314,7 @@ impl<T: 'static, M> Cell<T, M> {
     /// When the cell was disposed of, is lent to an `update`, or the store is gone.
     #[track_caller]
     pub fn subscribe(&self, f: impl FnMut(&Signal<'_, T>) + 'static) -> SubscriptionGuard {
-        expect(self.try_subscribe(f))
+        expect(self.subscribe_from(true, f))
     }
 
     /// [`Cell::subscribe`] that gives the error back.
@@ -314,7 +323,7 @@ impl<T: 'static, M> Cell<T, M> {
         &self,
         f: impl FnMut(&Signal<'_, T>) + 'static,
     ) -> Result<SubscriptionGuard, Error> {
-        self.subscribe_from(true, f)
+        Ok(self.subscribe_from(true, f)?)
     }
 
     /// [`Cell::subscribe`] without the first call: `f` hears of changes only.
@@ -374,7 +383,7 @@ impl<T: 'static, M> Cell<T, M> {
         &self,
         with_current: bool,
         mut f: impl FnMut(&Signal<'_, T>) + 'static,
-    ) -> Result<SubscriptionGuard, Error> {
+    ) -> Fallible<SubscriptionGuard> {
         let place = Location::caller();
         with_store(|store| {
             let node = self.node(store)?;
@@ -479,13 +488,16 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// When the thread's store is gone (the thread is ending).
     #[track_caller]
     pub fn new(value: T) -> Self {
-        expect(Self::try_new(value))
+        expect(Self::make(value, Location::caller()))
     }
 
     /// [`Cell::new`] that gives the error back.
     #[track_caller]
     pub fn try_new(value: T) -> Result<Self, Error> {
-        let place = Location::caller();
+        Ok(Self::make(value, Location::caller())?)
+    }
+
+    fn make(value: T, place: &'static Location<'static>) -> Fallible<Self> {
         let id = with_store(|store| store.admit(NodeRef::source(value, 0, store.intern(place))))?;
         Ok(Self::adopt(Strong::adopt(id)))
     }
@@ -523,10 +535,11 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// [`Cell::set`] that gives errors back, also [`Error::Ended`]. In a callback it tells of the handle only: whether
     /// the cell has ended is decided when the write is applied.
     pub fn try_set(&self, value: T) -> Result<(), Error> {
-        with_store(|store| {
+        let written = with_store(|store| {
             let node = store.writable(self.key())?;
             store.write(node, Write::Set(value))
-        })?
+        });
+        Ok(written.and_then(|written| written)?)
     }
 
     /// Writes the cell unless it equals `value` at the time when the write is applied.
@@ -565,7 +578,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     where
         T: Clone,
     {
-        expect(self.try_update(f));
+        expect(self.change(Location::caller(), f));
     }
 
     /// [`Cell::update`] that gives the error back.
@@ -574,7 +587,13 @@ impl<T: 'static> Cell<T, CellMutable> {
     where
         T: Clone,
     {
-        let place = Location::caller();
+        Ok(self.change(Location::caller(), f)?)
+    }
+
+    fn change(&self, place: &'static Location<'static>, f: impl FnOnce(&mut T)) -> Fallible<()>
+    where
+        T: Clone,
+    {
         with_store(|store| store.update(self.node(store)?, place, f))?
     }
 
@@ -605,7 +624,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     }
 
     #[inline]
-    fn write(&self, write: Write<T>) -> Result<(), Error> {
+    fn write(&self, write: Write<T>) -> Fallible<()> {
         with_store(|store| {
             let node = self.node(store)?;
             store.write(node, write)

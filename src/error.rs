@@ -185,3 +185,12 @@ fn write_feedback(f: &mut fmt::Formatter<'_>, one: &Feedback) -> fmt::Result {
 }
 
 impl std::error::Error for Error {}
+
+/// An error on its way through the crate: boxed, so that the good path carries one word.
+pub(crate) type Fallible<R> = Result<R, Box<Error>>;
+
+impl From<Box<Error>> for Error {
+    fn from(boxed: Box<Error>) -> Self {
+        *boxed
+    }
+}

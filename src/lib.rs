@@ -98,11 +98,15 @@ struct Semantics;
 /// ```
 #[track_caller]
 pub fn batch<R>(f: impl FnOnce() -> R) -> R {
-    store::expect(try_batch(f))
+    store::expect(in_batch(f))
 }
 
 /// [`batch`] that gives errors back. What was written before the error is settled.
 pub fn try_batch<R>(f: impl FnOnce() -> R) -> Result<R, Error> {
+    Ok(in_batch(f)?)
+}
+
+fn in_batch<R>(f: impl FnOnce() -> R) -> error::Fallible<R> {
     store::with_store(|store| store.in_batch(f))?
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 
-use crate::error::Error;
+use crate::error::{Error, Fallible};
 use crate::graph::CellKey;
 use crate::store::{Store, expect, with_store};
 use crate::subscription::SubscriptionGuard;
@@ -105,7 +105,7 @@ impl Scope {
         })
     }
 
-    fn call_inside<R>(&self, f: impl FnOnce() -> R) -> Result<R, Error> {
+    fn call_inside<R>(&self, f: impl FnOnce() -> R) -> Fallible<R> {
         with_store(|store| store.in_scope(Some(self.body.clone()), f))
     }
 
@@ -158,7 +158,7 @@ pub fn on_cleanup(f: impl FnOnce() + 'static) {
         Some(scope) => {
             scope.add(Item::Cleanup(Box::new(f)));
         }
-        None => expect(Err(Error::NoScope { place })),
+        None => expect(Err(Box::new(Error::NoScope { place }))),
     }
 }
 

@@ -69,7 +69,8 @@ impl<T: 'static> Source<T> {
 
     /// [`Source::emit`] that gives errors back, also [`Error::Ended`].
     pub fn try_emit(&self, event: T) -> Result<(), Error> {
-        with_store(|store| store.emit(store.writable(self.cell.key())?, event))?
+        let sent = with_store(|store| store.emit(store.writable(self.cell.key())?, event));
+        Ok(sent.and_then(|sent| sent)?)
     }
 
     /// Ends the stream; events sent before in the same batch are delivered first.

@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::error::Error;
+use crate::error::{Error, Fallible};
 use crate::graph::CellKey;
 use crate::store::{Store, flag};
 use slotmap::{Key, KeyData};
@@ -56,21 +56,25 @@ pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellKey> {
 }
 
 /// Gives a cell a UUID of the application's own.
-pub(crate) fn give(store: &Store, id: CellKey, uuid: Uuid) -> Result<(), Error> {
+pub(crate) fn give(store: &Store, id: CellKey, uuid: Uuid) -> Fallible<()> {
     let node = store.usable(id)?;
     let Some(cell) = store.info(id) else {
-        return Err(Error::StoreClosed);
+        return Err(Box::new(Error::StoreClosed));
     };
     let handed_out = node.has(flag::SEEN_UUID).then(|| compute(store, id));
     let given = store.tables.borrow().uuids.get(id).copied();
     if let Some(kept) = handed_out.or(given) {
-        return if kept == uuid { Ok(()) } else { Err(Error::UuidHandedOut { uuid: kept, cell }) };
+        return if kept == uuid {
+            Ok(())
+        } else {
+            Err(Box::new(Error::UuidHandedOut { uuid: kept, cell }))
+        };
     }
     // The whole range of computed ones is taken: each may be some cell's, now or later.
     let computed = decode(uuid).is_some_and(|(number, _)| number == store.number);
     let mut tables = store.tables.borrow_mut();
     if computed || tables.by_uuid.contains_key(&uuid) {
-        return Err(Error::DuplicateUuid { uuid, cell });
+        return Err(Box::new(Error::DuplicateUuid { uuid, cell }));
     }
     tables.by_uuid.insert(uuid, id);
     tables.uuids.insert(id, uuid);

@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use crate::cell::{Cell, CellImmutable};
-use crate::error::Error;
+use crate::error::Fallible;
 use crate::pipeline::derive;
 use crate::pipeline::input_of;
 use crate::store::expect;
@@ -73,7 +73,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         &self,
         other: &Cell<U, N>,
         place: &'static Location<'static>,
-    ) -> Result<Cell<(T, U), CellImmutable>, Error> {
+    ) -> Fallible<Cell<(T, U), CellImmutable>> {
         let left = input_of(self.strong.clone())?;
         let right = input_of(other.strong.clone())?;
         derive(Join { left, right }, place)
@@ -122,7 +122,6 @@ pub fn join_vec<T: Clone + 'static, M>(
     cells: impl IntoIterator<Item = Cell<T, M>>,
 ) -> Cell<Vec<T>, CellImmutable> {
     let place = Location::caller();
-    let inputs: Result<Vec<_>, Error> =
-        cells.into_iter().map(|cell| input_of(cell.strong)).collect();
+    let inputs: Fallible<Vec<_>> = cells.into_iter().map(|cell| input_of(cell.strong)).collect();
     expect(inputs.and_then(|inputs| derive(JoinVec { inputs }, place)))
 }

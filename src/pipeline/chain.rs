@@ -1,7 +1,7 @@
 //! The fused chain: roots, and the two adaptors that carry all operators.
 
 use crate::cell::Strong;
-use crate::error::Error;
+use crate::error::Fallible;
 use crate::operators::{Gate, Stage};
 use crate::pipeline::seed::{Definite, Empty, Seedness};
 use crate::store::node::{End, Event, Input, Over, Turn, Upstream};
@@ -81,7 +81,7 @@ impl<T: 'static> Root<T> {
 }
 
 /// Makes an input of a handle whose cell holds a `T`.
-pub(crate) fn input_of<T: 'static>(strong: Strong) -> Result<Input<T>, Error> {
+pub(crate) fn input_of<T: 'static>(strong: Strong) -> Fallible<Input<T>> {
     with_store(|store| {
         let node = store.usable(strong.id())?;
         store.retain(node);

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::chain::Give;
 use crate::cell::{Cell, CellImmutable, Strong};
-use crate::error::Error;
+use crate::error::Fallible;
 use crate::store::node::{End, Kernel, Over, Turn, Upstream};
 use crate::store::with_store;
 
@@ -24,7 +24,7 @@ pub trait Seedness: sealed::Sealed + 'static {
     fn cell<C: Give>(
         chain: C,
         place: &'static Location<'static>,
-    ) -> Result<Cell<Self::Value<C::Out>, CellImmutable>, Error>;
+    ) -> Fallible<Cell<Self::Value<C::Out>, CellImmutable>>;
 }
 
 /// There is a value from the start.
@@ -45,7 +45,7 @@ impl Seedness for Definite {
     fn cell<C: Give>(
         chain: C,
         place: &'static Location<'static>,
-    ) -> Result<Cell<C::Out, CellImmutable>, Error> {
+    ) -> Fallible<Cell<C::Out, CellImmutable>> {
         derive(Whole(chain), place)
     }
 }
@@ -57,7 +57,7 @@ impl Seedness for Empty {
     fn cell<C: Give>(
         chain: C,
         place: &'static Location<'static>,
-    ) -> Result<Cell<Option<C::Out>, CellImmutable>, Error> {
+    ) -> Fallible<Cell<Option<C::Out>, CellImmutable>> {
         derive(Optional(chain), place)
     }
 }
@@ -66,7 +66,7 @@ impl Seedness for Empty {
 pub(crate) fn derive<K: Kernel>(
     kernel: K,
     place: &'static Location<'static>,
-) -> Result<Cell<K::Out, CellImmutable>, Error> {
+) -> Fallible<Cell<K::Out, CellImmutable>> {
     let id = with_store(|store| store.derive(kernel, place))??;
     Ok(Cell::adopt(Strong::adopt(id)))
 }

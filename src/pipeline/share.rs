@@ -8,7 +8,7 @@ use super::Pipeline;
 use super::chain::{Chain, Give, input_of};
 use super::seed::{Definite, derive};
 use crate::cell::{Cell, CellImmutable, Strong, WeakCell};
-use crate::error::Error;
+use crate::error::{Error, Fallible};
 use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
 use crate::store::{expect, with_store};
 
@@ -77,14 +77,14 @@ where
 
 impl<C: Give> Shared<C> {
     /// The hidden cell, made now if there is none.
-    fn cell(self: &Rc<Self>) -> Result<Cell<C::Out, CellImmutable>, Error> {
+    fn cell(self: &Rc<Self>) -> Fallible<Cell<C::Out, CellImmutable>> {
         let living = self.hidden.borrow().as_ref().and_then(WeakCell::upgrade);
         if let Some(cell) = living {
             return Ok(cell);
         }
         let Some(mut chain) = self.chain.take() else {
             // One of the chain's own closures consumes the pipeline before it has its first value.
-            return Err(Error::SharedLoop { place: self.place });
+            return Err(Box::new(Error::SharedLoop { place: self.place }));
         };
         if self.started.replace(true) {
             chain.restart();
@@ -101,7 +101,7 @@ impl<C: Give> Shared<C> {
     }
 
     /// Takes over the references that the chain's inputs hold.
-    fn adopt_roots(&self, chain: &mut C) -> Result<(), Error> {
+    fn adopt_roots(&self, chain: &mut C) -> Fallible<()> {
         with_store(|store| {
             chain.inputs(&mut |input| {
                 if input.is_transient() {

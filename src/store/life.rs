@@ -14,7 +14,7 @@ use super::queue::{Origin, Waiting};
 use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
 use super::{Store, flag};
-use crate::error::Error;
+use crate::error::Fallible;
 use crate::graph::{CellKey, EdgeKind, NONE};
 use crate::subscription::SubscriptionGuard;
 
@@ -99,7 +99,7 @@ impl Store {
         &self,
         mut kernel: K,
         place: &'static Location<'static>,
-    ) -> Result<CellKey, Error> {
+    ) -> Fallible<CellKey> {
         let mut lent = None;
         kernel.inputs(&mut |input| {
             let checked = self.check_lent(input.node(), place);
@@ -322,7 +322,7 @@ impl Store {
     }
 
     /// Ends a cell although references are left (rule C7).
-    pub(crate) fn dispose(&self, node: NodeRef) -> Result<(), Error> {
+    pub(crate) fn dispose(&self, node: NodeRef) -> Fallible<()> {
         if node.has(flag::DISPOSED) {
             return Ok(());
         }

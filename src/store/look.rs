@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use super::node::NodeRef;
 use super::{Store, add, flag};
-use crate::error::{CellInfo, Error};
+use crate::error::{CellInfo, Error, Fallible};
 use crate::graph::CellKey;
 
 impl Store {
@@ -25,10 +25,10 @@ impl Store {
 
     /// The node of a handle's id, unless the cell was disposed of.
     #[inline]
-    pub(crate) fn usable(&self, id: CellKey) -> Result<NodeRef, Error> {
+    pub(crate) fn usable(&self, id: CellKey) -> Fallible<NodeRef> {
         match self.find(id) {
             Some(node) if !node.has(flag::DISPOSED) => Ok(node),
-            other => Err(self.unusable(other, id)),
+            other => Err(Box::new(self.unusable(other, id))),
         }
     }
 
@@ -41,9 +41,13 @@ impl Store {
 
     /// The node of a handle that is to be written.
     #[inline]
-    pub(crate) fn writable(&self, id: CellKey) -> Result<NodeRef, Error> {
+    pub(crate) fn writable(&self, id: CellKey) -> Fallible<NodeRef> {
         let node = self.usable(id)?;
-        if node.has(flag::ENDED) { Err(Error::Ended(self.info_of(node, id))) } else { Ok(node) }
+        if node.has(flag::ENDED) {
+            Err(Box::new(Error::Ended(self.info_of(node, id))))
+        } else {
+            Ok(node)
+        }
     }
 
     /// Refuses to read a cell that a running `update` has, directly or through cells it depends on (C8).
@@ -52,16 +56,12 @@ impl Store {
         &self,
         node: NodeRef,
         read: &'static Location<'static>,
-    ) -> Result<(), Error> {
+    ) -> Fallible<()> {
         if self.lent_count.get() == 0 { Ok(()) } else { self.check_each_lent(node, read) }
     }
 
     #[cold]
-    fn check_each_lent(
-        &self,
-        node: NodeRef,
-        read: &'static Location<'static>,
-    ) -> Result<(), Error> {
+    fn check_each_lent(&self, node: NodeRef, read: &'static Location<'static>) -> Fallible<()> {
         let lent = self
             .lent
             .borrow()
@@ -70,7 +70,7 @@ impl Store {
             .find(|lent| !lent.0.has(flag::DEAD) && self.is_upstream(lent.0, node));
         let Some((lent, update)) = lent else { return Ok(()) };
         let id = self.id_of(lent);
-        Err(Error::Lent { cell: self.info_of(lent, id), update, read })
+        Err(Box::new(Error::Lent { cell: self.info_of(lent, id), update, read }))
     }
 
     /// Lends the value of a cell as rule P4 gives it.
@@ -80,7 +80,7 @@ impl Store {
         id: CellKey,
         place: &'static Location<'static>,
         f: impl FnOnce(&T) -> R,
-    ) -> Result<R, Error> {
+    ) -> Fallible<R> {
         let node = self.usable(id)?;
         self.check_lent(node, place)?;
         self.settle_for(node);

@@ -38,7 +38,7 @@ use self::node::{End, NodeRef};
 use self::queue::Queue;
 use self::subscribers::Subscribers;
 use self::tables::{Places, Tables};
-use crate::error::Error;
+use crate::error::{Error, Fallible};
 use crate::graph::{CellKey, Graph, NONE};
 use crate::scope::ScopeBody;
 
@@ -132,8 +132,8 @@ thread_local! {
 
 /// Calls `f` with the thread's store; `StoreClosed` once its thread has torn it down.
 #[inline]
-pub(crate) fn with_store<R>(f: impl FnOnce(&Store) -> R) -> Result<R, Error> {
-    STORE.try_with(f).map_err(|_| Error::StoreClosed)
+pub(crate) fn with_store<R>(f: impl FnOnce(&Store) -> R) -> Fallible<R> {
+    STORE.try_with(f).map_err(|_| Box::new(Error::StoreClosed))
 }
 
 /// How a node that ended did (for kernels, which have no store at hand).
@@ -149,7 +149,7 @@ pub(crate) fn release_node(node: NodeRef) {
 
 /// Hands the outcome of a call to a caller that has no `Result`.
 #[track_caller]
-pub(crate) fn expect<R>(outcome: Result<R, Error>) -> R {
+pub(crate) fn expect<R>(outcome: Fallible<R>) -> R {
     match outcome {
         Ok(given) => given,
         Err(error) => refuse(&error),
@@ -178,7 +178,7 @@ impl Busy<'_> {
     /// Ends the callback with the error that what waited has run into. What the caller has made and not handed out yet
     /// must be held by a local: if a panic goes on from here, unwinding drops that local.
     #[inline]
-    pub(crate) fn leave(self) -> Result<(), Error> {
+    pub(crate) fn leave(self) -> Fallible<()> {
         let store = self.0;
         std::mem::forget(self);
         store.busy.set(store.busy.get() - 1);
@@ -301,7 +301,7 @@ impl Store {
         expect(self.rest_and_tell());
     }
 
-    fn rest_and_tell(&self) -> Result<(), Error> {
+    fn rest_and_tell(&self) -> Fallible<()> {
         self.rest();
         if self.batch.get() > 0 {
             return Ok(());
@@ -315,7 +315,7 @@ impl Store {
 
     /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
     #[inline]
-    pub(crate) fn outcome(&self) -> Result<(), Error> {
+    pub(crate) fn outcome(&self) -> Fallible<()> {
         if self.troubled.get() { self.bad_outcome() } else { Ok(()) }
     }
 
@@ -333,7 +333,7 @@ impl Store {
     }
 
     #[cold]
-    fn bad_outcome(&self) -> Result<(), Error> {
+    fn bad_outcome(&self) -> Fallible<()> {
         self.troubled.set(false);
         let payload = self.panic.borrow_mut().take();
         let trip = self.trip.borrow_mut().take();
@@ -343,7 +343,7 @@ impl Store {
             }
             resume_unwind(payload);
         }
-        trip.map_or(Ok(()), Err)
+        trip.map_or(Ok(()), |error| Err(Box::new(error)))
     }
 
     /// Calls `f` with `body` as the scope that owns what is made.

@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use super::node::{End, Event, NodeRef, drop_guarded};
 use super::queue::{Inbox, Origin, Waiting, Write};
 use super::{Payload, Store, add, flag};
-use crate::error::{Error, Feedback};
+use crate::error::{Error, Fallible, Feedback};
 use crate::graph::NONE;
 
 impl Store {
     /// Applies a write now or queues it, as rule P0 says.
     #[inline]
-    pub(crate) fn write<T: 'static>(&self, node: NodeRef, write: Write<T>) -> Result<(), Error> {
+    pub(crate) fn write<T: 'static>(&self, node: NodeRef, write: Write<T>) -> Fallible<()> {
         if self.busy.get() != 0 {
             self.enqueue(node, write);
             return Ok(());
@@ -29,7 +29,7 @@ impl Store {
 
     /// The wave of a plain `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
     #[inline]
-    fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Result<(), Error> {
+    fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
         let old = node.swap(value);
@@ -54,7 +54,7 @@ impl Store {
 
     /// Runs `apply` as a wave of its own, then all that it caused.
     #[inline]
-    pub(crate) fn wave_of(&self, apply: impl FnOnce()) -> Result<(), Error> {
+    pub(crate) fn wave_of(&self, apply: impl FnOnce()) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
         self.guarded(apply);
@@ -63,7 +63,7 @@ impl Store {
     }
 
     #[inline]
-    fn settle_rest(&self) -> Result<(), Error> {
+    fn settle_rest(&self) -> Fallible<()> {
         self.busy.set(0);
         if self.pending.get() {
             self.rest();
@@ -77,7 +77,7 @@ impl Store {
         prepare: impl FnOnce(),
         apply: impl FnOnce(),
         queue: impl FnOnce(),
-    ) -> Result<(), Error> {
+    ) -> Fallible<()> {
         prepare();
         if self.busy.get() != 0 {
             queue();
@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// Makes the writes of `f` one wave (rules P3, P4, P8).
-    pub(crate) fn in_batch<R>(&self, f: impl FnOnce() -> R) -> Result<R, Error> {
+    pub(crate) fn in_batch<R>(&self, f: impl FnOnce() -> R) -> Fallible<R> {
         if self.busy.get() != 0 {
             return Ok(self.in_group(f));
         }
@@ -325,7 +325,7 @@ impl Store {
         node: NodeRef,
         place: &'static Location<'static>,
         change: impl FnOnce(&mut T),
-    ) -> Result<(), Error> {
+    ) -> Fallible<()> {
         self.check_lent(node, place)?;
         if node.has(flag::ENDED) {
             return Ok(());
@@ -545,7 +545,7 @@ impl Store {
     }
 
     /// Sends an event: the value of a `Source` is the event itself.
-    pub(crate) fn emit<T: 'static>(&self, node: NodeRef, value: T) -> Result<(), Error> {
+    pub(crate) fn emit<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         self.write(node, Write::Set(Event(Some(value))))
     }
 }
