@@ -179,7 +179,7 @@ fn st_5_cleanups_come_before_the_values_of_their_scope() {
 fn st_5_inner_cleanups_find_the_values_of_the_outer_scope() {
     let log = Log::new();
     let outer = Scope::new();
-    outer.run(|| {
+    let _inner = outer.run(|| {
         let x = Cell::new(1);
         on_cleanup({
             let (log, x) = (log.clone(), x.clone());
@@ -196,7 +196,7 @@ fn st_5_inner_cleanups_find_the_values_of_the_outer_scope() {
                 }
             });
         });
-        std::mem::forget(inner);
+        inner
     });
     outer.dispose();
     assert_eq!(log.len(), 2);
