@@ -47,6 +47,7 @@ impl Strong {
 }
 
 impl Clone for Strong {
+    #[inline]
     fn clone(&self) -> Self {
         let _ = with_store(|store| {
             if let Some(node) = store.find(self.id) {
@@ -58,6 +59,7 @@ impl Clone for Strong {
 }
 
 impl Drop for Strong {
+    #[inline]
     fn drop(&mut self) {
         let _ = with_store(|store| {
             if let Some(node) = store.find(self.id) {
@@ -98,6 +100,7 @@ pub struct Cell<T: 'static, M = CellMutable> {
 }
 
 impl<T: 'static, M> Clone for Cell<T, M> {
+    #[inline]
     fn clone(&self) -> Self {
         Self::adopt(self.strong.clone())
     }
