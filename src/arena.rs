@@ -9,12 +9,13 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use crate::cell::{Cell, CellImmutable, upgrade};
+use crate::cell::{Cell, CellImmutable};
 use crate::error::CellInfo;
 use crate::graph::{CellKey, EdgeKind};
 use crate::id::CellId;
 use crate::store::node::NodeRef;
 use crate::store::{Store, with_store};
+use crate::weak::upgrade;
 use crate::{store, uuids};
 
 fn look<R>(id: CellId, f: impl FnOnce(&Store, NodeRef) -> R) -> Option<R> {

@@ -1,4 +1,4 @@
-//! Handles to cells: [`Cell`], [`WeakCell`].
+//! [`Cell`]: the typed handle of a cell.
 //!
 //! A handle is eight bytes around a [`CellId`]; everything it does goes through the thread's store. It does not know how
 //! the store lays cells out.
@@ -19,6 +19,7 @@ use crate::store::node::{End, NodeRef};
 use crate::store::{Hook, Store, Write, expect, flag, with_store};
 use crate::subscription::{SubscriptionGuard, SubscriptionId};
 use crate::uuids;
+use crate::weak::WeakCell;
 
 /// Marks a cell that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,7 +262,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// A reference that does not keep the cell alive.
     pub fn downgrade(&self) -> WeakCell<T, M> {
-        WeakCell { id: self.key(), _type: PhantomData }
+        WeakCell::of(self.key())
     }
 
     /// The same cell without the right to write it.
@@ -649,55 +650,6 @@ pub(crate) fn debug_handle(f: &mut fmt::Formatter<'_>, what: &str, id: CellKey) 
         out.field("name", &info.name).field("place", &format_args!("{}", info.place));
     }
     out.finish()
-}
-
-/// A reference to a cell that does not keep it alive.
-pub struct WeakCell<T: 'static, M = CellMutable> {
-    id: CellKey,
-    _type: PhantomData<(fn() -> T, M, *const ())>,
-}
-
-impl<T: 'static, M> Clone for WeakCell<T, M> {
-    fn clone(&self) -> Self {
-        Self { id: self.id, _type: PhantomData }
-    }
-}
-
-impl<T: 'static, M> WeakCell<T, M> {
-    /// A handle, if the cell still lives and was not disposed of.
-    pub fn upgrade(&self) -> Option<Cell<T, M>> {
-        upgrade::<T>(self.id).map(Cell::adopt)
-    }
-
-    /// Whether [`WeakCell::upgrade`] would give a handle.
-    pub fn is_alive(&self) -> bool {
-        with_store(|store| store.find(self.id).is_some_and(|node| !node.has(flag::DISPOSED)))
-            .unwrap_or(false)
-    }
-
-    /// The id of the cell, alive or not.
-    pub fn cell_id(&self) -> CellId {
-        CellId::of(self.id)
-    }
-}
-
-impl<T: 'static, M> fmt::Debug for WeakCell<T, M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        debug_handle(f, "WeakCell", self.id)
-    }
-}
-
-/// Counts a reference to a live node whose value is a `T`.
-pub(crate) fn upgrade<T: 'static>(id: CellKey) -> Option<Strong> {
-    let found = with_store(|store| {
-        let node = store.find(id).filter(|node| node.holds::<T>() && !node.has(flag::DISPOSED));
-        match node {
-            Some(node) => store.retain(node),
-            None => crate::store::add(&store.counters.stale, 1),
-        }
-        node.is_some()
-    });
-    found.unwrap_or(false).then(|| Strong::adopt(id))
 }
 
 /// The comparison of floats for [`Cell::with_cutoff`]: NaN is the same as NaN, and 0.0 the same as -0.0.

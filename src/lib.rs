@@ -59,8 +59,9 @@ mod store;
 mod subscription;
 mod traits;
 mod uuids;
+mod weak;
 
-pub use cell::{Cell, CellImmutable, CellMutable, WeakCell, same_float};
+pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback};
 pub use id::CellId;
 pub use operators::combine::join_vec;
@@ -72,6 +73,7 @@ pub use source::{Source, WeakSource};
 pub use store::Limits;
 pub use subscription::{SubscriptionGuard, SubscriptionId};
 pub use traits::{DepNode, Gettable, Mutable, Watchable};
+pub use weak::WeakCell;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

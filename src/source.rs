@@ -8,15 +8,17 @@ use std::rc::Rc;
 use uuid::Uuid;
 
 use crate::CellImmutable;
-use crate::cell::{Cell, Strong, debug_handle, upgrade};
+use crate::cell::{Cell, Strong, debug_handle};
 use crate::error::Error;
 use crate::graph::CellKey;
 use crate::id::CellId;
+use crate::pipeline::{Empty, Pipeline, Root, SourceRoot};
 use crate::signal::Signal;
 use crate::store::callback::CallbackBox;
 use crate::store::node::{Event, NodeRef};
 use crate::store::{Write, expect, with_store};
 use crate::subscription::SubscriptionGuard;
+use crate::weak::upgrade;
 
 /// A stream of events: nothing is replayed, each event of a batch is kept (rule P12).
 ///
@@ -145,6 +147,15 @@ impl<T: 'static> Source<T> {
     /// A reference that does not keep the source alive.
     pub fn downgrade(&self) -> WeakSource<T> {
         WeakSource { id: self.cell.key(), _type: PhantomData }
+    }
+}
+
+impl<T: 'static> Pipeline<T, Empty> for Source<T> {
+    type Chain = SourceRoot<T>;
+
+    #[track_caller]
+    fn into_chain(self) -> SourceRoot<T> {
+        SourceRoot(Root::of(self.cell.strong))
     }
 }
 

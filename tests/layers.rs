@@ -10,7 +10,7 @@ const ORDER: [&[&str]; 9] = [
     &["id"],
     &["error", "signal"],
     &["store"],
-    &["cell", "subscription", "scope", "uuids"],
+    &["cell", "weak", "subscription", "scope", "uuids"],
     &["pipeline"],
     &["operators"],
     &["source"],
@@ -18,13 +18,12 @@ const ORDER: [&[&str]; 9] = [
 ];
 
 /// Imports against the order, each by name, with what they are for.
-const EXCEPTIONS: [(&str, &str); 6] = [
+const EXCEPTIONS: [(&str, &str); 5] = [
     ("store/tables", "subscription"), // cells own guards
     ("store/life", "subscription"),   // a new subscription is handed out as a guard
     ("store/mod", "scope"),           // the scope that is current
     ("pipeline/chain", "operators"),  // the two adaptors carry any stage and any gate
     ("pipeline/mod", "operators"),    // the trait names the types of all operators
-    ("pipeline/mod", "source"),       // a source is a pipeline
 ];
 
 fn level(module: &str) -> Option<usize> {

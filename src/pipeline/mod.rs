@@ -31,7 +31,6 @@ use crate::operators::sequence::{
     BufferCount, Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise,
     Scan, Skip, SkipWhile, Take, TakeWhile, Window,
 };
-use crate::source::Source;
 use crate::store::expect;
 
 /// A chain with one stage more.
@@ -42,13 +41,13 @@ type Gated<C, G> = Plan<Through<C, G>>;
 /// A lazy plan of a derived cell of `T`, and all operators on it.
 ///
 /// `S` says whether there is a value from the start: [`Definite`] pipelines materialize to `Cell<T>`, [`Empty`] ones (after
-/// `filter`, from a [`Source`], ...) to `Cell<Option<T>>`, which starts as `None` and never goes back to it. Nothing runs
+/// `filter`, from a [`Source`](crate::Source), ...) to `Cell<Option<T>>`, which starts as `None` and never goes back to it. Nothing runs
 /// before [`materialize`](Pipeline::materialize), which makes one node of the whole chain.
 ///
 /// The initial value of a cell counts as a value for every stage unless the stage says otherwise. `Complete` and errors
 /// pass through; a stage that ends early completes.
 ///
-/// Implemented by [`Cell`] (and `&Cell`), [`Source`], and what the methods return.
+/// Implemented by [`Cell`] (and `&Cell`), [`Source`](crate::Source), and what the methods return.
 pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     /// The fused chain; see [`Give`] for the bound that generic code needs.
     type Chain: Chain<Out = T, Seed = S>;
@@ -330,15 +329,6 @@ impl<T: 'static, M> Pipeline<T, Definite> for &Cell<T, M> {
     #[track_caller]
     fn into_chain(self) -> Root<T> {
         Root::of(self.strong.clone())
-    }
-}
-
-impl<T: 'static> Pipeline<T, Empty> for Source<T> {
-    type Chain = SourceRoot<T>;
-
-    #[track_caller]
-    fn into_chain(self) -> SourceRoot<T> {
-        SourceRoot(Root::of(self.cell.strong))
     }
 }
 

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use super::Pipeline;
 use super::chain::{Chain, Give, input_of};
 use super::seed::{Definite, derive};
-use crate::cell::{Cell, CellImmutable, Strong, WeakCell};
+use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::{Error, Fallible};
 use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
 use crate::store::{expect, with_store};
+use crate::weak::WeakCell;
 
 struct Shared<C: Chain> {
     /// The chain; absent while one of its closures runs.
