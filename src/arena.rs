@@ -230,7 +230,9 @@ pub fn guards() -> Vec<GuardInfo> {
             store.subs.borrow().iter().map(|(_, cell, place)| (cell, place)).collect();
         found
             .into_iter()
-            .filter_map(|(id, place)| Some(GuardInfo { cell: store.info(id)?, place }))
+            .filter_map(|(id, place)| {
+                Some(GuardInfo { cell: store.info(id)?, place: store.place(place) })
+            })
             .collect()
     })
 }

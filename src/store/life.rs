@@ -415,6 +415,7 @@ impl Store {
         callback: CallbackBox,
     ) -> SubscriptionGuard {
         let source = self.id_of(node);
+        let place = self.intern(place);
         let since = self.clock.get();
         self.tick();
         let (key, head) =

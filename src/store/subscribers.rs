@@ -8,8 +8,6 @@
 //!
 //! Costs: append and remove are O(1); one subscriber more is one entry.
 
-use std::panic::Location;
-
 use super::callback::{CallbackBox, CallbackRef};
 use crate::graph::{CellKey, Column, NONE};
 
@@ -27,7 +25,6 @@ impl SubKey {
     }
 }
 
-#[derive(Default)]
 struct Entry {
     callback: Option<CallbackBox>,
     source: CellKey,
@@ -38,7 +35,23 @@ struct Entry {
     counted: bool,
     /// The store's clock when it subscribed: what is not later it has seen.
     since: u32,
-    place: Option<&'static Location<'static>>,
+    /// Interned place of subscription; `NONE` in a vacant entry.
+    place: u32,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            callback: None,
+            source: CellKey::default(),
+            prev: NONE,
+            next: NONE,
+            version: 0,
+            counted: false,
+            since: 0,
+            place: NONE,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -74,7 +87,7 @@ impl Subscribers {
         head: u32,
         source: CellKey,
         since: u32,
-        place: &'static Location<'static>,
+        place: u32,
         callback: CallbackBox,
     ) -> (SubKey, u32) {
         let index = self.vacant();
@@ -90,7 +103,7 @@ impl Subscribers {
             next,
             version: entry.version + 1,
             since,
-            place: Some(place),
+            place,
             counted: true,
         };
         let key = SubKey { index, version: entry.version };
@@ -111,7 +124,7 @@ impl Subscribers {
     /// The cell of a live entry.
     pub(crate) fn source(&self, key: SubKey) -> Option<CellKey> {
         let entry = self.entries.get(key.index as usize)?;
-        (entry.version == key.version && entry.place.is_some()).then_some(entry.source)
+        (entry.version == key.version && entry.place != NONE).then_some(entry.source)
     }
 
     /// Whether an entry keeps its cell alive.
@@ -146,7 +159,7 @@ impl Subscribers {
     fn vacate(&mut self, index: u32) -> Option<CallbackBox> {
         self.live -= 1;
         let entry = self.at_mut(index);
-        entry.place = None;
+        entry.place = NONE;
         let (used_up, callback) = (entry.version >= u32::MAX - 1, entry.callback.take());
         // A version that is used up retires the entry: no key of it can come again.
         if !used_up {
@@ -191,7 +204,7 @@ impl Subscribers {
     }
 
     /// The cell and the place of the entry at an index.
-    pub(crate) fn whose(&self, index: u32) -> (CellKey, Option<&'static Location<'static>>) {
+    pub(crate) fn whose(&self, index: u32) -> (CellKey, u32) {
         let entry = self.at(index);
         (entry.source, entry.place)
     }
@@ -210,12 +223,10 @@ impl Subscribers {
     }
 
     /// All live entries: cell and place of subscription.
-    pub(crate) fn iter(
-        &self,
-    ) -> impl Iterator<Item = (SubKey, CellKey, &'static Location<'static>)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SubKey, CellKey, u32)> + '_ {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let key = SubKey { index: u32::try_from(index).ok()?, version: entry.version };
-            Some((key, entry.source, entry.place?))
+            (entry.place != NONE).then_some((key, entry.source, entry.place))
         })
     }
 
@@ -237,7 +248,7 @@ impl Subscribers {
     /// Gives back the room after the last live entry.
     pub(crate) fn shrink_to_fit(&mut self) {
         while let Some(last) = self.entries.pop() {
-            if last.place.is_some() {
+            if last.place != NONE {
                 self.entries.push(last);
                 break;
             }

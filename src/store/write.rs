@@ -132,6 +132,8 @@ impl Store {
     fn origin(&self) -> Origin {
         if self.calling.get() != NONE {
             let (on, place) = self.subs.borrow().whose(self.calling.get());
+            // A callback that has unsubscribed itself has no place any more.
+            let place = (place != NONE).then(|| self.place(place));
             return Origin { on, place };
         }
         match self.current.get() {
