@@ -80,9 +80,10 @@ fn a_chain_built_in_order_is_never_reordered() {
     assert!(graph.reaches(0, LEN - 1));
     graph.mark_dirty(0);
     let (mut lane, mut count) = (graph.lane(), 0);
-    while let Some((rank, node)) = graph.next_dirty(&mut lane) {
+    let mut next = graph.next_dirty(&mut lane);
+    while let Some((rank, node)) = next {
         assert_eq!((rank, node), (count, count));
-        graph.mark_dependents(rank, &mut lane);
+        next = graph.mark_and_next(rank, &mut lane);
         count += 1;
     }
     assert_eq!(count, LEN);

@@ -53,8 +53,41 @@ impl<P: Copy> Graph<P> {
     /// Takes the lowest dirty rank; `None` if nothing is dirty.
     #[inline]
     pub(crate) fn next_dirty(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
+        if lane.index != self.open {
+            lane.word = 0;
+        }
+        self.take_from(lane)
+    }
+
+    /// Makes all trigger dependents of the rank that the lane took last dirty, and takes the next: one step of a drain
+    /// in which that node has changed. `rank` is where the node is now.
+    #[inline]
+    pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
+        // The edges were read with the rank. If any edge or rank has changed since, the lane is disturbed.
+        if lane.index == self.open {
+            self.mark_in_lane(lane);
+            return self.take_from(lane);
+        }
+        self.mark_dependents_outside(rank);
+        lane.word = 0;
+        self.take_from(lane)
+    }
+
+    /// The first half of [`Graph::mark_and_next`] alone.
+    #[cfg(test)]
+    pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
+        if lane.index != self.open {
+            return self.mark_dependents_outside(rank);
+        }
+        self.mark_in_lane(lane);
+        self.dirty.set_word(lane.index, lane.word);
+    }
+
+    /// Takes the lowest rank of the lane's word, or of the first word after it that is not zero. Stores the word.
+    #[inline]
+    fn take_from(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
         loop {
-            if lane.index != self.open || lane.word == 0 {
+            if lane.word == 0 {
                 (lane.index, lane.word) = self.refill(lane.index);
             }
             let word = NonZeroU64::new(lane.word)?;
@@ -69,27 +102,23 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// Makes all trigger dependents of `rank` dirty, for the holder of the lane. The node is one
-    /// that the lane has returned since it was last empty, so its dependents are not behind the
-    /// lane; for any other there is [`Graph::mark_dependents_outside`].
+    /// Marks the dependents of the lane's last rank; those in the lane's own word in the lane only, for the caller to
+    /// store.
     ///
-    /// In a chain the dependent has the next rank. That case has a branch of its own, which takes
-    /// the bit from `rank`: once it is predicted, the next step does not wait for `first`.
+    /// In a chain the dependent has the next rank. That case has a branch of its own, which takes the bit from the last
+    /// rank: once it is predicted, the next step does not wait for `first`.
     #[inline]
-    pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
-        // The edges of the last rank were read with it. If any edge or rank changed since, the lane is disturbed.
-        if lane.index != self.open || rank != lane.last {
-            return self.mark_dependents_outside(rank);
-        }
-        let (first, more) = (lane.first, lane.more);
-        if first.wrapping_sub(rank) == 1 && word_of(first) == lane.index {
-            self.mark_in_lane(rank.wrapping_add(1), lane);
+    fn mark_in_lane(&mut self, lane: &mut Lane) {
+        let (last, first, more) = (lane.last, lane.first, lane.more);
+        if first.wrapping_sub(last) == 1 && word_of(first) == lane.index {
+            lane.word |= bit_of(last.wrapping_add(1));
         } else if word_of(first) == lane.index {
-            self.mark_in_lane(first, lane);
+            lane.word |= bit_of(first);
         } else if first != NONE {
             self.dirty.mark(first);
         }
         if more != NONE {
+            self.dirty.set_word(lane.index, lane.word);
             self.mark_list(more);
             lane.word = self.dirty.word(lane.index);
         }
@@ -173,14 +202,6 @@ impl<P: Copy> Graph<P> {
         self.deliver.settle_word(self.deliver_at);
         self.deliver_at = self.deliver.first_word().map_or(NO_WORD, |word| word.0);
         (self.deliver_at != NO_WORD).then_some(())
-    }
-
-    /// Marks a rank of the word that the lane holds.
-    #[inline]
-    fn mark_in_lane(&mut self, rank: Rank, lane: &mut Lane) {
-        debug_assert_eq!(lane.index, self.open, "not the lane in use");
-        lane.word |= bit_of(rank);
-        self.dirty.set_word(lane.index, lane.word);
     }
 
     /// Marks a list of dependents in memory.

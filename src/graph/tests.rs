@@ -337,17 +337,23 @@ impl Bench {
     }
 
     fn drain(&mut self, count: u8, mask: u8) {
-        let mut last = None;
+        let (mut last, mut taken) = (None, None);
         for step in 0..count {
             let expected = self.lowest(&self.dirty);
-            assert_eq!(self.graph.next_dirty(&mut self.lane), expected);
+            let next = taken.take().unwrap_or_else(|| self.graph.next_dirty(&mut self.lane));
+            assert_eq!(next, expected);
             let Some((rank, node)) = expected else { return };
             assert!(last < Some(rank), "in order, and each once");
             last = Some(rank);
             self.dirty.remove(&node);
-            if mask >> (step % 8) & 1 != 0 {
+            if mask >> (step % 8) & 1 == 0 {
+                continue;
+            }
+            self.mark_model(node);
+            if step + 1 < count {
+                taken = Some(self.graph.mark_and_next(rank, &mut self.lane));
+            } else {
                 self.graph.mark_dependents(rank, &mut self.lane);
-                self.mark_model(node);
             }
         }
     }

@@ -118,8 +118,10 @@ impl Store {
             turns.1 += 1;
             let outcome = node.turn(self);
             let mut graph = self.graph.borrow_mut();
-            if outcome != Outcome::NOTHING {
-                // A node that died in its turn gives no outcome.
+            next = if outcome == Outcome::NOTHING {
+                graph.next_dirty(&mut lane)
+            } else {
+                // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
                 if outcome.changed() {
                     node.stamp.set(self.clock.get());
@@ -127,9 +129,8 @@ impl Store {
                 if node.subs.get() != NONE {
                     graph.mark_deliver(rank);
                 }
-                graph.mark_dependents(rank, &mut lane);
-            }
-            next = graph.next_dirty(&mut lane);
+                graph.mark_and_next(rank, &mut lane)
+            };
         }
     }
 
