@@ -163,3 +163,39 @@ fn ranks_are_given_out_again_when_the_hold_is_lifted() {
     assert_eq!((graph.ranks(), graph.insert_ranked(3).1), (1, rank));
     graph.check();
 }
+
+#[test]
+fn a_node_without_dependents_goes_to_the_end() {
+    let mut graph = Graph::new();
+    let ids: Vec<_> = (0..100u32).map(|node| graph.insert(node)).collect();
+    // Each reads the one after it, the last first: no edge is against an order that others rely on.
+    for pair in ids.windows(2).rev() {
+        let rank = |id| graph.rank_of(id).unwrap();
+        let (src, dst) = (rank(pair[1]), rank(pair[0]));
+        assert_eq!(graph.link(src, dst, Trigger, |_, _| ()), Ok(true));
+    }
+    assert_eq!(graph.moves(), 99);
+    graph.check();
+    assert!(graph.needs_compaction() || graph.ranks() == 199);
+    graph.compact(|_, _| ());
+    assert!(graph.iter().map(|row| row.2).eq((0..100).rev()));
+    graph.check();
+}
+
+#[test]
+fn an_order_edge_gives_way() {
+    let mut graph = Graph::new();
+    let ids: Vec<_> = (0..3u32).map(|node| graph.insert(node)).collect();
+    assert_eq!(graph.link(0, 1, Order, |_, _| ()), Ok(true));
+    assert_eq!(graph.link(1, 2, Trigger, |_, _| ()), Ok(true));
+    let refused = graph.link(2, 0, Trigger, |_, _| ()).unwrap_err();
+    assert!(graph.drop_order_edges(&refused.path));
+    assert_eq!(graph.link(2, 0, Trigger, |_, _| ()), Ok(true));
+    graph.check();
+    let refused = graph.link(rank(&graph, ids[0]), rank(&graph, ids[1]), Order, |_, _| ());
+    assert!(!graph.drop_order_edges(&refused.unwrap_err().path));
+}
+
+fn rank(graph: &Graph<u32>, id: CellKey) -> Rank {
+    graph.rank_of(id).unwrap()
+}

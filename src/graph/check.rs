@@ -34,6 +34,7 @@ impl<P: Copy> Graph<P> {
         self.pool.check(lists);
         self.dirty.check(|rank| self.is_occupied(rank));
         self.deliver.check(|rank| self.is_occupied(rank));
+        self.free.check(|rank| !self.is_occupied(rank) && (rank as usize) < self.records.len());
         assert!(self.scratch.seen.is_empty(), "scratch I1");
         if !self.held && !self.records.is_empty() {
             assert!(self.is_occupied(self.records.len() as Rank - 1), "I5");
@@ -43,6 +44,7 @@ impl<P: Copy> Graph<P> {
     /// Asserts that nothing is left at a vacant rank.
     fn check_vacant(&self, rank: Rank) {
         assert!(self.id(rank).is_null(), "I1: id at {rank}");
+        assert!(self.free.contains(rank), "I6: {rank} is vacant");
         for side in Side::ALL {
             assert_eq!(self.list_len(rank, side), 0, "I1: edges at {rank}");
             assert_eq!(self.handle(rank, side), NONE, "I1: list at {rank}");

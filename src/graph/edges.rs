@@ -14,7 +14,7 @@
 //! the shorter of the two lists that would hold the edge.
 
 use super::pool::Entry;
-use super::{CycleFound, EdgeKind, Graph, NONE, Rank};
+use super::{CellKey, CycleFound, EdgeKind, Graph, NONE, Rank};
 
 /// One of the lists of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -115,6 +115,22 @@ impl<P: Copy> Graph<P> {
         found.is_some()
     }
 
+    /// Removes the order edges between neighbours of a path as in [`CycleFound`] that no other edge joins, and tells
+    /// whether there were any: such an edge is a wish, which gives way to a dependency.
+    pub(crate) fn drop_order_edges(&mut self, path: &[CellKey]) -> bool {
+        let mut dropped = false;
+        for pair in path.windows(2) {
+            let (Some(dst), Some(src)) = (self.rank_of(pair[0]), self.rank_of(pair[1])) else {
+                continue;
+            };
+            let needed = [EdgeKind::Trigger, EdgeKind::Passive];
+            if needed.iter().all(|&kind| self.find(src, dst, kind).is_none()) {
+                dropped |= self.unlink(src, dst, EdgeKind::Order);
+            }
+        }
+        dropped
+    }
+
     /// Removes the last in-edge of `dst`, and tells which it was.
     pub(crate) fn pop_in(&mut self, dst: Rank) -> Option<(Rank, EdgeKind)> {
         if self.inline(dst, Side::Ins).is_empty() {
@@ -180,6 +196,7 @@ impl<P: Copy> Graph<P> {
         self.push_entry(src, Side::of(kind), Entry::new(dst, input, kind));
         self.push_entry(dst, Side::Ins, Entry::new(src, out, kind));
         self.edges += 1;
+        self.shape += 1;
         self.disturb();
     }
 
@@ -189,6 +206,7 @@ impl<P: Copy> Graph<P> {
         self.swap_remove(dst, Side::Ins, position);
         self.swap_remove(input.rank, Side::of(input.kind()), input.position());
         self.edges -= 1;
+        self.shape += 1;
         self.disturb();
     }
 

@@ -124,13 +124,22 @@ impl Frontier {
 
     /// The lowest rank of the set.
     pub(crate) fn lowest(&self) -> Option<Rank> {
-        let mut from = 0;
+        self.lowest_from(0)
+    }
+
+    /// The lowest rank of the set that is not below `from`.
+    pub(crate) fn lowest_from(&self, from: Rank) -> Option<Rank> {
+        let start = word_of(from);
+        if let Some(word) = NonZeroU64::new(self.word(start) & bit_of(from).wrapping_neg()) {
+            return Some(lowest_in(start, word));
+        }
+        let mut next = start + 1;
         loop {
-            let index = self.word_from(from)?;
+            let index = self.word_from(next)?;
             if let Some(word) = NonZeroU64::new(self.word(index)) {
                 return Some(lowest_in(index, word));
             }
-            from = index + 1;
+            next = index + 1;
         }
     }
 
@@ -286,6 +295,21 @@ impl Frontier {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn finds_the_lowest_from_a_rank_on() {
+        let mut set = Frontier::default();
+        set.grow(70_000);
+        for rank in [3, 5, 64, 4096, 69_999] {
+            set.mark(rank);
+        }
+        for (from, found) in
+            [(0, 3), (3, 3), (4, 5), (6, 64), (65, 4096), (4097, 69_999), (69_999, 69_999)]
+        {
+            assert_eq!(set.lowest_from(from), Some(found));
+        }
+        assert_eq!((set.lowest_from(70_000), set.lowest_from(5_000_000)), (None, None));
+    }
 
     #[test]
     fn finds_the_lowest_through_all_levels() {

@@ -20,6 +20,7 @@
 //!   between two nodes.
 //! - I4: both ends of an edge are twins: each names the other's node and position.
 //! - I5: unless ranks are held, the last rank is occupied.
+//! - I6: `free` is the set of the vacant ranks.
 //!
 //! Costs: `insert` is amortised O(1), `remove` O(edges of the node); a node takes 16 + 32 bytes
 //! with a pointer as payload, and 8 in the id table. Rows are allocated 1024 at a time.
@@ -161,10 +162,14 @@ pub(crate) struct Graph<P: Copy> {
     held: bool,
     /// The number of vacant ranks.
     vacant: usize,
+    /// The vacant ranks.
+    free: Frontier,
     /// The number of edges.
     edges: usize,
     /// The number of ranks that reorders have changed.
     moves: u64,
+    /// Changes with every edge that comes or goes and every rank that is given or changed.
+    shape: u64,
     /// The id table.
     ids: Ids,
     /// Buffers of the searches.
@@ -190,8 +195,10 @@ impl<P: Copy> Graph<P> {
             deliver_at: NO_WORD,
             held: false,
             vacant: 0,
+            free: Frontier::default(),
             edges: 0,
             moves: 0,
+            shape: 0,
             ids: Ids::default(),
             scratch: Scratch::default(),
         }
@@ -210,9 +217,42 @@ impl<P: Copy> Graph<P> {
         let id = self.ids.insert(rank);
         self.records.push(Record { payload: Some(payload), ..Record::default() });
         self.cold.push(Cold { id, ..Cold::default() });
-        self.dirty.grow(len + 1);
-        self.deliver.grow(len + 1);
+        self.grow_sets(len + 1);
         (id, rank)
+    }
+
+    /// Adds a node without edges at the lowest vacant rank that is not below `from`, else at the end: for nodes that take
+    /// the place of others, whose dependents then need not move. Also gives out ranks that are held.
+    pub(crate) fn insert_from(&mut self, from: Rank, payload: P) -> (CellKey, Rank) {
+        let Some(rank) = self.free.lowest_from(from) else {
+            return self.insert_ranked(payload);
+        };
+        let id = self.ids.insert(rank);
+        self.records[rank as usize].payload = Some(payload);
+        self.cold[rank as usize].id = id;
+        self.fill(rank);
+        self.disturb();
+        (id, rank)
+    }
+
+    /// Makes room in the bitsets.
+    #[inline]
+    fn grow_sets(&mut self, len: usize) {
+        self.dirty.grow(len);
+        self.deliver.grow(len);
+        self.free.grow(len);
+    }
+
+    /// Notes that a vacant rank is taken.
+    fn fill(&mut self, rank: Rank) {
+        self.vacant -= 1;
+        self.free.clear(rank);
+    }
+
+    /// Notes that a rank is vacant.
+    fn vacate(&mut self, rank: Rank) {
+        self.vacant += 1;
+        self.free.mark(rank);
     }
 
     /// Removes a node and its edges of all kinds. Its rank becomes vacant, and vacant ranks at the
@@ -231,7 +271,7 @@ impl<P: Copy> Graph<P> {
         self.deliver.clear(rank);
         self.records[rank as usize] = Record::default();
         let Cold { id, retire_on_removal, .. } = std::mem::take(&mut self.cold[rank as usize]);
-        self.vacant += 1;
+        self.vacate(rank);
         if self.ids.release(id, retire_on_removal) {
             self.retire_live();
         }
@@ -291,6 +331,12 @@ impl<P: Copy> Graph<P> {
         self.edges
     }
 
+    /// A number that changes with every edge that comes or goes and every rank that is given or changed.
+    #[inline]
+    pub(crate) fn shape(&self) -> u64 {
+        self.shape
+    }
+
     /// How many ranks reorders have changed so far, all together.
     #[inline]
     pub(crate) fn moves(&self) -> u64 {
@@ -316,6 +362,7 @@ impl<P: Copy> Graph<P> {
         self.pool.shrink_to_fit();
         self.dirty.shrink_to(self.records.len());
         self.deliver.shrink_to(self.records.len());
+        self.free.shrink_to(self.records.len());
         self.disturb();
         self.scratch = Scratch::default();
     }
@@ -333,7 +380,7 @@ impl<P: Copy> Graph<P> {
     /// The heap bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.records.bytes() + self.cold.bytes() + self.pool.bytes();
-        let sets = self.dirty.bytes() + self.deliver.bytes();
+        let sets = self.dirty.bytes() + self.deliver.bytes() + self.free.bytes();
         rows + sets + self.ids.bytes() + self.scratch.bytes()
     }
 
@@ -357,7 +404,7 @@ impl<P: Copy> Graph<P> {
             }
             self.records.pop();
             self.cold.pop();
-            self.vacant -= 1;
+            self.fill(last as Rank);
         }
     }
 

@@ -10,16 +10,22 @@
 //! Invariants: I1 to I4 of the graph hold again when a function of this module returns. While rows
 //! are moved, the id table is ahead of them: it has the new ranks already.
 //!
+//! Where no node downstream of `dst` is above `src`, they go to the end of the order instead, and nothing is searched
+//! upstream: the usual case of an input that is younger than its reader. The ranks they leave take the next such input.
+//!
 //! Costs: a reorder is O(m log m) for the m nodes found and their edges, however large the graph;
 //! `compact` is O(ranks + edges).
 
 use std::mem;
 
 use super::scratch::{Row, Scratch};
-use super::{CellKey, CycleFound, Graph, NONE, Rank};
+use super::{CellKey, Cold, CycleFound, Graph, MAX_RANKS, NONE, Rank, Record};
 
 /// Fewer vacant ranks than this are not worth compacting.
 const FEW_VACANT: usize = 64;
+
+/// So many nodes go to the end of the order even if many ranks are vacant.
+const FEW_AHEAD: usize = 16;
 
 impl<P: Copy> Graph<P> {
     /// Whether more than half of the ranks are vacant, and not just a few. Never while ranks are
@@ -57,8 +63,12 @@ impl<P: Copy> Graph<P> {
     pub(super) fn reorder(&mut self, src: Rank, dst: Rank) -> Result<(Rank, Rank), CycleFound> {
         let mut scratch = mem::take(&mut self.scratch);
         let found = self.affected(&mut scratch, src, dst);
-        let ends = found.map(|()| {
-            share_ranks(&mut scratch);
+        let ends = found.map(|to_the_end| {
+            if to_the_end {
+                self.append_ranks(&mut scratch);
+            } else {
+                share_ranks(&mut scratch);
+            }
             let ids = (self.id(src), self.id(dst));
             self.apply(&mut scratch);
             (self.settled_rank(ids.0), self.settled_rank(ids.1))
@@ -74,22 +84,52 @@ impl<P: Copy> Graph<P> {
         }
     }
 
+    /// Plans to move the nodes in `ahead` to the end, where ranks are made for them.
+    fn append_ranks(&mut self, scratch: &mut Scratch<P>) {
+        let Scratch { ahead, plan, .. } = scratch;
+        ahead.sort_unstable();
+        let len = self.records.len();
+        plan.clear();
+        plan.extend(ahead.iter().zip(len as Rank..).map(|(met, new)| (met.0, new)));
+        self.grow_sets(len + plan.len());
+        for &(_, new) in &*plan {
+            self.records.push(Record::default());
+            self.cold.push(Cold::default());
+            self.vacate(new);
+        }
+    }
+
     /// Finds the nodes that have to move: into `ahead` those downstream of `dst`, and into
-    /// `behind` those upstream of `src`, as far as their ranks are between the two.
-    fn affected(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Result<(), CycleFound> {
-        let cycle = self.search_ahead(scratch, src, dst);
+    /// `behind` those upstream of `src`, as far as their ranks are between the two. `true` if those in `ahead` may go to
+    /// the end; `behind` is not searched then.
+    fn affected(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Result<bool, CycleFound> {
+        let mut above = false;
+        let cycle = self.search_ahead(scratch, src, dst, &mut above);
         scratch.seen.clear(scratch.ahead.iter().map(|met| met.0));
         if let Some(last) = cycle {
             let path = self.cycle(&scratch.ahead, src, last);
             return Err(CycleFound { path });
         }
+        // What leaves its place makes room for the next young input; not where there is much room already.
+        let ahead = scratch.ahead.len();
+        let fits = ahead <= FEW_AHEAD || self.vacant * 2 <= self.records.len();
+        if fits && !above && self.records.len() + ahead < MAX_RANKS {
+            scratch.behind.clear();
+            return Ok(true);
+        }
         self.upstream(scratch, src, dst, |_| true);
-        Ok(())
+        Ok(false)
     }
 
     /// Fills `ahead`. If that meets `src`, returns the place of the node it was met from, which is
-    /// [`NONE`] if `src` is `dst`.
-    fn search_ahead(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Option<u32> {
+    /// [`NONE`] if `src` is `dst`. Sets `above` if something downstream of `dst` is above `src`.
+    fn search_ahead(
+        &self,
+        scratch: &mut Scratch<P>,
+        src: Rank,
+        dst: Rank,
+        above: &mut bool,
+    ) -> Option<u32> {
         let Scratch { seen, ahead, .. } = scratch;
         ahead.clear();
         if src == dst {
@@ -104,6 +144,7 @@ impl<P: Copy> Graph<P> {
                 if next == src {
                     return Some(place);
                 }
+                *above |= next > src;
                 if next < src && seen.insert(next) {
                     ahead.push((next, place));
                 }
@@ -145,11 +186,13 @@ impl<P: Copy> Graph<P> {
         for &(old, new) in plan {
             self.rename(old, new);
         }
+        self.shape += 1;
         self.disturb();
     }
 
     /// Takes what is kept by rank about a node, and leaves the rank vacant.
     fn take_row(&mut self, rank: Rank) -> Row<P> {
+        self.vacate(rank);
         Row {
             record: mem::take(&mut self.records[rank as usize]),
             cold: mem::take(&mut self.cold[rank as usize]),
@@ -160,6 +203,7 @@ impl<P: Copy> Graph<P> {
 
     /// Puts a node at a rank that is vacant.
     fn put_row(&mut self, rank: Rank, row: Row<P>) {
+        self.fill(rank);
         self.records[rank as usize] = row.record;
         self.cold[rank as usize] = row.cold;
         if row.dirty {

@@ -17,6 +17,8 @@ enum Op {
     Create(u8),
     /// Links two nodes.
     Link(u8, u8, EdgeKind),
+    /// Creates a node in the lowest vacant rank above another node.
+    CreateAbove(u8),
     /// Links without a test for duplicates, if there is none.
     LinkNew(u8, u8, EdgeKind),
     /// Removes an edge.
@@ -57,6 +59,7 @@ fn op() -> impl Strategy<Value = Op> {
     let gap = prop_oneof![3 => Just(0), 1 => 1..90u8];
     prop_oneof![
         6 => gap.prop_map(Op::Create),
+        3 => any::<u8>().prop_map(Op::CreateAbove),
         12 => (any::<u8>(), any::<u8>(), kind()).prop_map(|(a, b, k)| Op::Link(a, b, k)),
         2 => (any::<u8>(), any::<u8>(), kind()).prop_map(|(a, b, k)| Op::LinkNew(a, b, k)),
         2 => any::<u8>().prop_map(Op::Unlink),
@@ -166,6 +169,7 @@ impl Bench {
     fn run(&mut self, op: &Op) -> Option<()> {
         match *op {
             Op::Create(gap) => self.create(gap),
+            Op::CreateAbove(a) => self.create_above(self.pick(a)?),
             Op::Link(a, b, kind) => self.link(self.pick(a)?, self.pick(b)?, kind),
             Op::LinkNew(a, b, kind) => self.link_new(self.pick(a)?, self.pick(b)?, kind),
             Op::Unlink(edge) => self.unlink(self.pick_edge(edge)?),
@@ -203,14 +207,29 @@ impl Bench {
     }
 
     fn insert(&mut self) -> u32 {
+        let (id, rank) = self.graph.insert_ranked(self.created);
+        assert!(!self.held || self.given.insert(rank), "a rank came back");
+        self.note_new(id, rank)
+    }
+
+    fn create_above(&mut self, node: u32) {
+        let floor = self.ranks[&node];
+        let taken: BTreeSet<_> = self.ranks.values().copied().collect();
+        let ranks = self.graph.ranks() as Rank;
+        let lowest = (floor + 1..ranks).find(|rank| !taken.contains(rank)).unwrap_or(ranks);
+        let (id, rank) = self.graph.insert_from(floor + 1, self.created);
+        assert_eq!(rank, lowest);
+        self.given.insert(rank);
+        self.note_new(id, rank);
+    }
+
+    fn note_new(&mut self, id: CellKey, rank: Rank) -> u32 {
         let node = self.created;
         self.created += 1;
-        let (id, rank) = self.graph.insert_ranked(node);
         assert!(!self.gone.contains(&id), "an id came back");
         let tenants = self.tenants.entry(id.data().as_ffi() as u32).or_insert(0);
         *tenants += 1;
         assert!(*tenants <= self.limit, "a slot is used too often");
-        assert!(!self.held || self.given.insert(rank), "a rank came back");
         self.live.insert(node, id);
         self.ranks.insert(node, rank);
         node

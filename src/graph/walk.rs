@@ -45,6 +45,68 @@ impl<P: Copy> Graph<P> {
         self.scratch = scratch;
     }
 
+    /// Whether `target` or anything upstream of it is dirty.
+    pub(crate) fn is_behind(&mut self, target: Rank) -> bool {
+        let Some(floor) = self.dirty.lowest().filter(|&floor| floor <= target) else {
+            return false;
+        };
+        let mut behind = self.dirty.contains(target);
+        let mut scratch = mem::take(&mut self.scratch);
+        if !behind {
+            self.upstream_until(&mut scratch, target, floor, |rank, _| {
+                behind |= self.dirty.contains(rank);
+                if behind { Step::Stop } else { Step::Follow }
+            });
+        }
+        self.scratch = scratch;
+        behind
+    }
+
+    /// The lowest dirty node that is `target` or upstream of it.
+    pub(crate) fn lowest_behind(&mut self, target: Rank) -> Option<Rank> {
+        let floor = self.dirty.lowest().filter(|&floor| floor <= target)?;
+        let mut scratch = mem::take(&mut self.scratch);
+        self.upstream(&mut scratch, target, floor, |_| true);
+        let dirty = scratch.behind.iter().copied().filter(|&rank| self.dirty.contains(rank));
+        let lowest = dirty.min();
+        self.scratch = scratch;
+        lowest
+    }
+
+    /// A way against the edges from `high` to `low`, both included; empty if there is none.
+    pub(crate) fn route(&self, high: Rank, low: Rank) -> Vec<Rank> {
+        let mut met = vec![(high, usize::MAX)];
+        let mut seen = std::collections::HashSet::from([high]);
+        let mut place = 0;
+        while let Some(&(rank, _)) = met.get(place) {
+            if rank == low {
+                break;
+            }
+            for (source, _) in self.ins(rank).filter(|edge| edge.0 >= low) {
+                if seen.insert(source) {
+                    met.push((source, place));
+                }
+            }
+            place += 1;
+        }
+        let mut way = Vec::new();
+        while let Some(&(rank, from)) = met.get(place) {
+            way.push(rank);
+            place = from;
+        }
+        way.reverse();
+        way
+    }
+
+    /// All that is upstream of `target`, and itself.
+    pub(crate) fn ancestors(&mut self, target: Rank, out: &mut Vec<Rank>) {
+        let mut scratch = mem::take(&mut self.scratch);
+        self.upstream(&mut scratch, target, 0, |kind| kind != EdgeKind::Order);
+        out.clear();
+        out.extend_from_slice(&scratch.behind);
+        self.scratch = scratch;
+    }
+
     /// The length of the longest path of dependencies that ends at `rank`: 0 without inputs, else
     /// one more than the highest input. Order edges do not count.
     pub(crate) fn height(&mut self, rank: Rank) -> u32 {
