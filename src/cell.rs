@@ -386,15 +386,24 @@ impl<T: 'static, M> Cell<T, M> {
     fn subscribe_from(
         &self,
         with_current: bool,
+        f: impl FnMut(&Signal<'_, T>) + 'static,
+    ) -> Fallible<SubscriptionGuard> {
+        self.subscribe_at(Location::caller(), with_current, f)
+    }
+
+    pub(crate) fn subscribe_at(
+        &self,
+        place: &'static Location<'static>,
+        with_current: bool,
         mut f: impl FnMut(&Signal<'_, T>) + 'static,
     ) -> Fallible<SubscriptionGuard> {
-        let place = Location::caller();
         with_store(|store| {
             let node = self.node(store)?;
             store.check_lent(node, place)?;
             store.settle_to_observe(node);
             let busy = store.enter();
             if with_current {
+                let _untracked = store.untrack();
                 node.with(|value| f(&Signal::Value(value)));
                 first_end(store, node, &mut f);
             }

@@ -120,9 +120,19 @@ pub enum Error {
         /// The callbacks in the loop and what each wrote.
         feedback: Vec<Feedback>,
     },
+    /// A cell would have become an input of itself; the edge was refused.
+    Cycle {
+        /// The cells of the cycle: each reads the next, and the last is the first again.
+        path: Vec<CellInfo>,
+    },
     /// `on_cleanup` was called where no scope is current.
     NoScope {
         /// Where it was called.
+        place: &'static Location<'static>,
+    },
+    /// The `Hash` or `Eq` of a key has called into the table that was looking it up.
+    Reentrant {
+        /// Where the table was made.
         place: &'static Location<'static>,
     },
     /// A shared pipeline is consumed by one of its own closures before it has its first value.
@@ -159,9 +169,21 @@ impl fmt::Display for Error {
                 feedback.iter().try_for_each(|one| write_feedback(f, one))?;
                 f.write_str("; the waiting writes were dropped; break the loop or raise the limits")
             }
-            Error::NoScope { place } => {
-                write!(f, "on_cleanup at {place} is not inside a scope; call it in the body of Scope::run")
+            Error::Cycle { path } => {
+                f.write_str("a cycle of cells was refused: ")?;
+                for (place, cell) in path.iter().enumerate() {
+                    write!(f, "{}{cell}", if place == 0 { "" } else { " reads " })?;
+                }
+                f.write_str("; let one of them read something else, or read without tracking (`untracked`)")
             }
+            Error::NoScope { place } => write!(
+                f,
+                "on_cleanup at {place} is not inside a scope; call it in the body of Scope::run, or in a closure that is run again"
+            ),
+            Error::Reentrant { place } => write!(
+                f,
+                "the Hash or Eq of a key has called the selector made at {place} that was looking it up; let it compare values only"
+            ),
             Error::SharedLoop { place } => write!(
                 f,
                 "the pipeline shared at {place} is consumed by one of its own closures before it has a value; materialize it outside of them"

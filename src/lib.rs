@@ -47,8 +47,6 @@ pub mod arena;
 mod cell;
 mod error;
 mod id;
-// Links against the order and passive edges are for operators whose inputs change; the property tests use them all.
-#[cfg_attr(not(test), allow(dead_code, unused_imports))]
 mod graph;
 mod operators;
 mod pipeline;
@@ -64,8 +62,12 @@ mod weak;
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback};
 pub use id::CellId;
-pub use operators::combine::join_vec;
+pub use operators::combine::{Cells, combine, join_vec};
+pub use operators::computed::{effect, untracked};
+pub use operators::merge::merge_vec;
+pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;
+pub use operators::selector::{Selector, selector};
 pub use pipeline::{Definite, Empty, Give, Pipeline, Plan, Seedness, SharedPipeline};
 pub use scope::{Scope, on_cleanup};
 pub use signal::Signal;

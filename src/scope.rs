@@ -25,9 +25,55 @@ pub(crate) struct ScopeBody {
     items: RefCell<BTreeMap<u64, Item>>,
     next: Cell<u64>,
     parent: RefCell<Option<(Weak<ScopeBody>, u64)>>,
+    /// In the scope of a closure: the cells made after its first item, each with the number of items before it.
+    made: RefCell<Vec<(CellKey, u64)>>,
+    is_closure: bool,
+}
+
+/// Nobody has disposed of it: the thread ends.
+impl Drop for ScopeBody {
+    fn drop(&mut self) {
+        self.dispose_from(0);
+    }
 }
 
 impl ScopeBody {
+    /// The scope of one run of a closure. Cells made in it belong to their handles (rule P5).
+    pub(crate) fn of_closure() -> Self {
+        let mut body = Self::default();
+        body.is_closure = true;
+        body
+    }
+
+    pub(crate) fn is_closure(&self) -> bool {
+        self.is_closure
+    }
+
+    /// Whether nothing was ever added.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.next.get() == 0
+    }
+
+    /// Notes that a closure has made a cell.
+    pub(crate) fn note_made(&self, id: CellKey) {
+        if !self.is_untouched() {
+            self.made.borrow_mut().push((id, self.next.get()));
+        }
+    }
+
+    /// How many items are older than a cell; none, if the closure did not make it.
+    pub(crate) fn items_before(&self, id: CellKey) -> u64 {
+        self.made.take().into_iter().find(|made| made.0 == id).map_or(0, |made| made.1)
+    }
+
+    /// Disposes of the items from number `from` on, the last first.
+    pub(crate) fn dispose_from(&self, from: u64) {
+        let items = self.take_from(from);
+        if !items.is_empty() {
+            dispose(items);
+        }
+    }
+
     fn add(&self, item: Item) -> u64 {
         let at = self.next.get();
         self.next.set(at + 1);
@@ -136,7 +182,7 @@ impl Scope {
 impl Drop for Scope {
     fn drop(&mut self) {
         self.body.leave_parent();
-        dispose(self.body.take_from(0));
+        self.body.dispose_from(0);
     }
 }
 
@@ -148,8 +194,12 @@ impl fmt::Debug for Scope {
 
 /// Registers a clean-up with the scope that is current: it runs when the scope goes, before its cells do.
 ///
+/// The closures of [`switch_map`](crate::Cell::switch_map), [`merge_map`](crate::Cell::merge_map), [`computed`](crate::Cell::computed) and
+/// [`effect`](crate::effect) have a scope for each run: what was registered in it runs before the next run, or when the cell
+/// dies, the last registered first.
+///
 /// # Panics
-/// Outside the body of a scope.
+/// Where no scope is current.
 #[track_caller]
 pub fn on_cleanup(f: impl FnOnce() + 'static) {
     let place = Location::caller();
@@ -170,10 +220,18 @@ struct Frame {
 
 /// Disposes of items, the last first, clean-ups and inner scopes before values; a loop, however deep scopes nest.
 fn dispose(items: Vec<Item>) {
+    let mut items = Some(items);
     let _ = with_store(|store| {
         let _busy = store.enter();
-        store.in_scope(None, || dispose_in(store, items));
+        let _aside = store.set_aside();
+        dispose_in(store, items.take().unwrap_or_default());
     });
+    // The store is gone, and with it the cells; the clean-ups may be of something else.
+    for item in items.into_iter().flatten().rev() {
+        if let Item::Cleanup(f) = item {
+            let _ = catch_unwind(AssertUnwindSafe(f));
+        }
+    }
 }
 
 fn dispose_in(store: &Store, items: Vec<Item>) {

@@ -12,7 +12,8 @@ use crate::cell::{Cell, Strong, debug_handle};
 use crate::error::Error;
 use crate::graph::CellKey;
 use crate::id::CellId;
-use crate::pipeline::{Empty, Pipeline, Root, SourceRoot};
+use crate::operators::sample;
+use crate::pipeline::{Empty, Pipeline, Plan, Root, SourceRoot};
 use crate::signal::Signal;
 use crate::store::callback::CallbackBox;
 use crate::store::node::{Event, NodeRef};
@@ -147,6 +148,51 @@ impl<T: 'static> Source<T> {
     /// A reference that does not keep the source alive.
     pub fn downgrade(&self) -> WeakSource<T> {
         WeakSource { id: self.cell.key(), _type: PhantomData }
+    }
+}
+
+impl<T: 'static> Source<T> {
+    /// [`Cell::switch_map`] over the events: `None` before the first.
+    #[track_caller]
+    pub fn switch_map<U: Clone + 'static, N: 'static>(
+        &self,
+        choose: impl FnMut(&T) -> Cell<U, N> + 'static,
+    ) -> Cell<Option<U>, CellImmutable> {
+        Plan(self.clone().into_chain()).switch_map(choose)
+    }
+
+    /// [`Cell::merge_map`] over the events: `None` before the first.
+    #[track_caller]
+    pub fn merge_map<U: Clone + 'static, N: 'static>(
+        &self,
+        choose: impl FnMut(&T) -> Cell<U, N> + 'static,
+    ) -> Cell<Option<U>, CellImmutable> {
+        Plan(self.clone().into_chain()).merge_map(choose)
+    }
+
+    /// [`Cell::merge_map_limit`] over the events: `None` before the first.
+    #[track_caller]
+    pub fn merge_map_limit<U: Clone + 'static, N: 'static>(
+        &self,
+        limit: usize,
+        choose: impl FnMut(&T) -> Cell<U, N> + 'static,
+    ) -> Cell<Option<U>, CellImmutable>
+    where
+        T: Clone,
+    {
+        Plan(self.clone().into_chain()).merge_map_limit(limit, choose)
+    }
+}
+
+impl<T: Clone + 'static, M> Cell<T, M> {
+    /// A cell with this cell's value now and at each event of `source`, of a batch too. Completes when the source does; that
+    /// this cell has ended does not matter.
+    ///
+    /// # Panics
+    /// When one of them was disposed of, or the store is gone.
+    #[track_caller]
+    pub fn sample_on<E: 'static>(&self, source: &Source<E>) -> Cell<T, CellImmutable> {
+        expect(sample::sample_on(self, &source.cell, Location::caller()))
     }
 }
 

@@ -442,7 +442,7 @@ impl Bench {
         };
         let floor = self.lowest(&self.dirty).map_or(NONE, |(rank, _)| rank);
         let (mut cone, mut expected) = (vec![NONE], BTreeSet::new());
-        self.graph.cone(self.ranks[&target], &mut cone);
+        self.graph.cone(self.ranks[&target], |_| false, &mut cone);
         for &node in self.live.keys() {
             let reached = self.edges.downstream(node).contains(&target);
             let (from, to) = (self.ranks[&node], self.ranks[&target]);
@@ -451,7 +451,31 @@ impl Bench {
                 expected.insert(from);
             }
         }
+        let dirty = expected.iter().any(|&rank| self.graph.is_dirty(rank));
+        assert_eq!(self.graph.is_behind(self.ranks[&target], |_| false), dirty);
+        self.compare_routes(target);
         assert!(cone.into_iter().eq(expected));
+    }
+
+    /// Compares ways and ancestors for one node.
+    fn compare_routes(&mut self, target: u32) {
+        let high = self.ranks[&target];
+        let mut ancestors = Vec::new();
+        self.graph.ancestors(high, &mut ancestors);
+        assert!(ancestors.contains(&high));
+        for &node in self.live.keys() {
+            let low = self.ranks[&node];
+            let way = self.graph.route(high, low);
+            assert_eq!(!way.is_empty(), self.edges.downstream(node).contains(&target));
+            if let (Some(first), Some(last)) = (way.first(), way.last()) {
+                assert_eq!((*first, *last), (high, low));
+            }
+            let feeds = |pair: &[Rank]| self.graph.ins(pair[0]).any(|edge| edge.0 == pair[1]);
+            assert!(way.windows(2).all(feeds));
+            if ancestors.contains(&low) {
+                assert!(!way.is_empty());
+            }
+        }
     }
 }
 

@@ -32,21 +32,23 @@ impl<P: Copy> Graph<P> {
 
     /// Fills `out` with the ranks, in order, that are `target` or upstream of it, along edges of
     /// any kind, and not below the lowest dirty rank: whatever has to be looked at to bring
-    /// `target` up to date. Empty if nothing is dirty.
-    pub(crate) fn cone(&mut self, target: Rank, out: &mut Vec<Rank>) {
+    /// `target` up to date. Empty if nothing is dirty. What is `known` to be up to date is left out.
+    pub(crate) fn cone(&mut self, target: Rank, known: impl Fn(P) -> bool, out: &mut Vec<Rank>) {
         out.clear();
         let Some(floor) = self.dirty.lowest().filter(|&floor| floor <= target) else {
             return;
         };
         let mut scratch = mem::take(&mut self.scratch);
-        self.upstream(&mut scratch, target, floor, |_| true);
+        self.upstream_until(&mut scratch, target, floor, |rank, _| {
+            self.follow_unless(rank, &known)
+        });
         out.extend_from_slice(&scratch.behind);
         out.sort_unstable();
         self.scratch = scratch;
     }
 
-    /// Whether `target` or anything upstream of it is dirty.
-    pub(crate) fn is_behind(&mut self, target: Rank) -> bool {
+    /// Whether `target` or anything upstream of it is dirty. What is `known` to be up to date is not looked at.
+    pub(crate) fn is_behind(&mut self, target: Rank, known: impl Fn(P) -> bool) -> bool {
         let Some(floor) = self.dirty.lowest().filter(|&floor| floor <= target) else {
             return false;
         };
@@ -55,22 +57,15 @@ impl<P: Copy> Graph<P> {
         if !behind {
             self.upstream_until(&mut scratch, target, floor, |rank, _| {
                 behind |= self.dirty.contains(rank);
-                if behind { Step::Stop } else { Step::Follow }
+                if behind { Step::Stop } else { self.follow_unless(rank, &known) }
             });
         }
         self.scratch = scratch;
         behind
     }
 
-    /// The lowest dirty node that is `target` or upstream of it.
-    pub(crate) fn lowest_behind(&mut self, target: Rank) -> Option<Rank> {
-        let floor = self.dirty.lowest().filter(|&floor| floor <= target)?;
-        let mut scratch = mem::take(&mut self.scratch);
-        self.upstream(&mut scratch, target, floor, |_| true);
-        let dirty = scratch.behind.iter().copied().filter(|&rank| self.dirty.contains(rank));
-        let lowest = dirty.min();
-        self.scratch = scratch;
-        lowest
+    fn follow_unless(&self, rank: Rank, known: impl Fn(P) -> bool) -> Step {
+        if self.payload(rank).is_some_and(known) { Step::Skip } else { Step::Follow }
     }
 
     /// A way against the edges from `high` to `low`, both included; empty if there is none.

@@ -1,17 +1,17 @@
-//! Operators with several inputs: `join` and `join_vec`. Each is one node with an edge from every distinct input.
+//! Operators over the values of several inputs: `join`, `join_vec`, `combine`. Each is one node with an edge from every distinct input.
 
 use std::panic::Location;
+use std::rc::Rc;
 
 use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
-use crate::pipeline::derive;
-use crate::pipeline::input_of;
+use crate::pipeline::{Root, derive, input_of};
 use crate::store::expect;
 use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
 
 /// Whether a node is over that goes on as long as one of its inputs does: an error of any input ends it at once,
 /// otherwise all must have completed.
-fn over_when_all<'a, T: 'static>(inputs: impl Iterator<Item = &'a Input<T>>) -> Over {
+pub(crate) fn over_when_all<'a, T: 'static>(inputs: impl Iterator<Item = &'a Input<T>>) -> Over {
     let mut all = true;
     for input in inputs {
         if input.failed() {
@@ -23,8 +23,16 @@ fn over_when_all<'a, T: 'static>(inputs: impl Iterator<Item = &'a Input<T>>) -> 
 }
 
 /// How such a node ended: the first error, else well.
-fn end_when_all(mut ends: impl Iterator<Item = Option<End>>) -> End {
+pub(crate) fn end_when_all(mut ends: impl Iterator<Item = Option<End>>) -> End {
     ends.find(|end| matches!(end, Some(End::Error(_)))).flatten().unwrap_or(End::Complete)
+}
+
+/// Names a cell after the one it was made from.
+pub(crate) fn named<T, M>(cell: Cell<T, M>, from: Option<Rc<str>>, operator: &str) -> Cell<T, M> {
+    match from {
+        Some(from) => cell.with_name(format!("{from}::{operator}")),
+        None => cell,
+    }
 }
 
 struct Join<A: 'static, B: 'static> {
@@ -62,11 +70,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     /// When one of them was disposed of or is lent to an `update`, or the store is gone.
     #[track_caller]
     pub fn join<U: Clone + 'static, N>(&self, other: &Cell<U, N>) -> Cell<(T, U), CellImmutable> {
-        let joined = expect(self.try_join(other, Location::caller()));
-        match self.name() {
-            Some(name) => joined.with_name(format!("{name}::join")),
-            None => joined,
-        }
+        named(expect(self.try_join(other, Location::caller())), self.name(), "join")
     }
 
     fn try_join<U: Clone + 'static, N>(
@@ -124,4 +128,142 @@ pub fn join_vec<T: Clone + 'static, M>(
     let place = Location::caller();
     let inputs: Fallible<Vec<_>> = cells.into_iter().map(|cell| input_of(cell.strong)).collect();
     expect(inputs.and_then(|inputs| derive(JoinVec { inputs }, place)))
+}
+
+mod sealed {
+    /// Not public, so that only tuples of cells are [`Cells`](super::Cells).
+    pub trait Sealed {}
+}
+
+/// The inputs of a node that combines cells.
+trait Inputs: 'static {
+    type Values<'a>;
+    fn fresh(&self, turn: Turn) -> bool;
+    fn lend<R>(&self, f: impl FnOnce(Self::Values<'_>) -> R) -> R;
+    fn over(&self) -> Over;
+    fn end(&self) -> End;
+    fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
+}
+
+/// References to 2 to 8 cells, for [`combine`].
+#[allow(private_interfaces, private_bounds)]
+pub trait Cells: sealed::Sealed {
+    /// References to their values.
+    type Values<'a>;
+    #[doc(hidden)]
+    type Inputs: for<'a> Inputs<Values<'a> = Self::Values<'a>>;
+    #[doc(hidden)]
+    fn inputs(self) -> Fallible<Self::Inputs>;
+}
+
+/// Lends the values of all inputs at once.
+macro_rules! lend_all {
+    ($f:ident ($($value:ident)*)) => { $f(($($value,)*)) };
+    ($f:ident ($($value:ident)*) $next:ident $($rest:ident)*) => {
+        $next.input.with(|$next| lend_all!($f ($($value)* $next) $($rest)*))
+    };
+}
+
+macro_rules! cells {
+    ($($t:ident $m:ident $v:ident),*) => {
+        impl<$($t: 'static),*> Inputs for ($(Root<$t>,)*) {
+            type Values<'a> = ($(&'a $t,)*);
+
+            fn fresh(&self, turn: Turn) -> bool {
+                let ($($v,)*) = self;
+                $($v.input.fresh(turn))||*
+            }
+
+            fn lend<R>(&self, f: impl FnOnce(Self::Values<'_>) -> R) -> R {
+                let ($($v,)*) = self;
+                lend_all!(f () $($v)*)
+            }
+
+            fn over(&self) -> Over {
+                let ($($v,)*) = self;
+                Over::upstream_if(($($v.input.failed())||*) || ($($v.input.ended())&&*))
+            }
+
+            fn end(&self) -> End {
+                let ($($v,)*) = self;
+                end_when_all([$($v.input.end()),*].into_iter())
+            }
+
+            fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+                let ($($v,)*) = self;
+                $(visit(&mut $v.input);)*
+            }
+        }
+
+        impl<$($t: 'static, $m),*> sealed::Sealed for ($(&Cell<$t, $m>,)*) {}
+
+        #[allow(private_interfaces)]
+        impl<$($t: 'static, $m),*> Cells for ($(&Cell<$t, $m>,)*) {
+            type Values<'a> = ($(&'a $t,)*);
+            type Inputs = ($(Root<$t>,)*);
+
+            fn inputs(self) -> Fallible<Self::Inputs> {
+                let ($($v,)*) = self;
+                Ok(($(Root { input: input_of($v.strong.clone())? },)*))
+            }
+        }
+    };
+}
+
+cells!(A MA a, B MB b);
+cells!(A MA a, B MB b, C MC c);
+cells!(A MA a, B MB b, C MC c, D MD d);
+cells!(A MA a, B MB b, C MC c, D MD d, E ME e);
+cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_);
+cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_, G MG g);
+cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_, G MG g, H MH h);
+
+struct Combine<I, F> {
+    inputs: I,
+    f: F,
+}
+
+impl<I: Inputs, R: 'static, F> Kernel for Combine<I, F>
+where
+    F: for<'a> FnMut(I::Values<'a>) -> R + 'static,
+{
+    type Out = R;
+    const OPERATOR: &'static str = "combine";
+
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(R)) -> Over {
+        if self.inputs.fresh(turn) {
+            emit(self.inputs.lend(&mut self.f));
+        }
+        self.inputs.over()
+    }
+
+    fn end(&self) -> End {
+        self.inputs.end()
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.inputs.visit(visit);
+    }
+}
+
+/// A cell with what `f` makes of the values of 2 to 8 cells: one node, computed once a wave, whichever of them changed.
+/// `f` gets a flat tuple of references, so nothing is cloned. Completes when all have, fails when one does.
+///
+/// ```
+/// use hyphae::{Cell, combine};
+/// let (name, width, height) = (Cell::new("box"), Cell::new(2), Cell::new(3));
+/// let label = combine((&name, &width, &height), |(n, w, h)| format!("{n}: {}", w * h));
+/// height.set(5);
+/// assert_eq!(label.get(), "box: 10");
+/// ```
+///
+/// # Panics
+/// When one of them was disposed of or is lent to an `update`, or the store is gone; and when `f` does, now.
+#[track_caller]
+pub fn combine<Cs: Cells, R: 'static, F>(cells: Cs, f: F) -> Cell<R, CellImmutable>
+where
+    F: for<'a> FnMut(Cs::Values<'a>) -> R + 'static,
+{
+    let place = Location::caller();
+    expect(cells.inputs().and_then(|inputs| derive(Combine { inputs, f }, place)))
 }

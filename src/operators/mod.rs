@@ -7,9 +7,17 @@
 #![allow(unreachable_pub)]
 
 pub(crate) mod combine;
+pub(crate) mod computed;
 mod flat;
+pub(crate) mod flatten;
+mod flowing;
+pub(crate) mod merge;
+pub(crate) mod pair;
 pub(crate) mod pure;
+pub(crate) mod sample;
+pub(crate) mod selector;
 pub(crate) mod sequence;
+pub(crate) mod switch;
 
 use crate::pipeline::Seedness;
 

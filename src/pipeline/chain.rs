@@ -63,7 +63,7 @@ impl<C: Chain> std::fmt::Debug for Plan<C> {
 /// The start of a chain: reads a cell.
 #[doc(hidden)]
 pub struct Root<T: 'static> {
-    input: Input<T>,
+    pub(crate) input: Input<T>,
 }
 
 impl<T: 'static> std::fmt::Debug for Root<T> {

@@ -27,6 +27,7 @@ use crate::cell::{Cell, CellImmutable};
 use crate::operators::pure::{
     CatchError, Filter, Map, MapErr, MapOk, ResultLike, Tap, UnwrapOr, UnwrapOrElse,
 };
+use crate::operators::sample::Beside;
 use crate::operators::sequence::{
     BufferCount, Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise,
     Scan, Skip, SkipWhile, Take, TakeWhile, Window,
@@ -110,6 +111,32 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
         F: FnMut(&T) -> Result<U, E> + 'static,
     {
         self.then(Map(f))
+    }
+
+    /// Each value together with the value that `other` has then, settled. Changes of `other` alone, and its end, give
+    /// nothing.
+    ///
+    /// ```
+    /// use hyphae::{Cell, Pipeline};
+    /// let (key, mode) = (Cell::new('a'), Cell::new(1));
+    /// let pressed = (&key).with_latest_from(&mode).materialize();
+    /// mode.set(2);
+    /// assert_eq!(pressed.get(), ('a', 1));
+    /// key.set('b');
+    /// assert_eq!(pressed.get(), ('b', 2));
+    /// ```
+    ///
+    /// # Panics
+    /// When `other` was disposed of, or the store is gone.
+    #[track_caller]
+    fn with_latest_from<U: Clone + 'static, M>(
+        self,
+        other: &Cell<U, M>,
+    ) -> Plan<Beside<Self::Chain, U, (T, U)>>
+    where
+        T: Clone,
+    {
+        Plan(Beside::new(self.into_chain(), other, |value, other| (value.clone(), other.clone())))
     }
 
     /// Calls `f` with each value and lets it pass.

@@ -25,6 +25,14 @@ pub trait Seedness: sealed::Sealed + 'static {
         chain: C,
         place: &'static Location<'static>,
     ) -> Fallible<Cell<Self::Value<C::Out>, CellImmutable>>;
+
+    /// What the cell holds when there is a value.
+    #[doc(hidden)]
+    fn some<T: 'static>(value: T) -> Self::Value<T>;
+
+    /// What the cell holds before there is one; only where that can be.
+    #[doc(hidden)]
+    fn none<T: 'static>() -> Option<Self::Value<T>>;
 }
 
 /// There is a value from the start.
@@ -48,6 +56,14 @@ impl Seedness for Definite {
     ) -> Fallible<Cell<C::Out, CellImmutable>> {
         derive(Whole(chain), place)
     }
+
+    fn some<T: 'static>(value: T) -> T {
+        value
+    }
+
+    fn none<T: 'static>() -> Option<T> {
+        None
+    }
 }
 
 impl Seedness for Empty {
@@ -59,6 +75,14 @@ impl Seedness for Empty {
         place: &'static Location<'static>,
     ) -> Fallible<Cell<Option<C::Out>, CellImmutable>> {
         derive(Optional(chain), place)
+    }
+
+    fn some<T: 'static>(value: T) -> Option<T> {
+        Some(value)
+    }
+
+    fn none<T: 'static>() -> Option<Option<T>> {
+        Some(None)
     }
 }
 

@@ -9,6 +9,7 @@ use super::chain::{Chain, Give, input_of};
 use super::seed::{Definite, derive};
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::{Error, Fallible};
+use crate::graph::EdgeKind;
 use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
 use crate::store::{expect, with_store};
 use crate::weak::WeakCell;
@@ -162,6 +163,10 @@ impl Upstream for Kept<'_> {
         }
         let node = self.node();
         let _ = with_store(|store| store.retain(node));
+    }
+
+    fn kind(&self) -> EdgeKind {
+        self.0.kind()
     }
 }
 

@@ -36,9 +36,19 @@ pub(crate) const FAILED: u32 = 1 << 15;
 pub(crate) const PENDING: u32 = 1 << 16;
 /// The pending write of a cut-off counts as a change already: someone was made who has seen it.
 pub(crate) const FORCED: u32 = 1 << 17;
+/// The last run of its closure has left clean-ups.
+pub(crate) const CLOSING: u32 = 1 << 18;
+/// Its closure reads cells as their dependent, and is running.
+pub(crate) const RUNNING: u32 = 1 << 19;
+/// A read of its closure was refused, since it would have closed a cycle.
+pub(crate) const REFUSED: u32 = 1 << 20;
+/// It lies on a cycle that was refused.
+pub(crate) const ON_CYCLE: u32 = 1 << 21;
+/// The last run of its closure was abandoned.
+pub(crate) const REPEAT: u32 = 1 << 22;
 
 /// What a dying node may have in the side tables.
-pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID;
+pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID | ON_CYCLE;
 
 /// What makes a write more than storing a value and telling dependents.
 pub(crate) const SPECIAL: u32 = CUTOFF | SOURCE | ENDED | DISPOSED | DEAD;

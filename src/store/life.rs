@@ -15,7 +15,7 @@ use super::subscribers::SubKey;
 use super::tables::{Ending, Hook, Leftovers, Owned};
 use super::{Store, flag};
 use crate::error::Fallible;
-use crate::graph::{CellKey, EdgeKind, NONE};
+use crate::graph::{CellKey, EdgeKind, NONE, Rank};
 use crate::subscription::SubscriptionGuard;
 
 /// What waits in the graveyard.
@@ -80,16 +80,32 @@ impl Store {
 
     /// Puts a new node, which has one reference, into the arena.
     pub(crate) fn admit(&self, node: NodeRef) -> CellKey {
-        let (id, rank) = self.graph.borrow_mut().insert_ranked(node);
+        self.admit_above(node, None)
+    }
+
+    /// The same for a node whose highest input is at `floor`.
+    fn admit_above(&self, node: NodeRef, floor: Option<Rank>) -> CellKey {
+        let mut graph = self.graph.borrow_mut();
+        let (id, rank) = match self.lowest_place(floor) {
+            Some(from) => graph.insert_from(from, node),
+            None => graph.insert_ranked(node),
+        };
+        drop(graph);
         node.rank.set(rank);
+        self.order_behind_maker(node);
         if self.keep_events.get() > 0 {
             node.raise(flag::EVENT);
         }
         if self.has_scope.get()
             && let Some(scope) = self.current_scope()
         {
-            self.retain(node);
-            scope.take_cell(id);
+            if scope.is_closure() {
+                scope.note_made(id);
+                self.note_making();
+            } else {
+                self.retain(node);
+                scope.take_cell(id);
+            }
         }
         id
     }
@@ -112,11 +128,16 @@ impl Store {
         let busy = self.enter();
         let mut upstream = Upstreams(self, self.upstream.take());
         kernel.inputs(&mut |input| {
-            upstream.1.push(input.node());
+            upstream.1.push((input.node(), input.kind()));
             input.linked();
         });
         let mut value = None;
+        let aside = self.untrack();
         let over = kernel.turn(Turn::SEED, |seed| value = Some(seed));
+        drop(aside);
+        if K::TRACKED {
+            kernel.inputs(&mut |input| upstream.1.push((input.node(), input.kind())));
+        }
         let Some(value) = value else {
             unreachable!("a definite pipeline gives a value at construction")
         };
@@ -124,7 +145,8 @@ impl Store {
         let place = self.intern(place);
         let node = NodeRef::derived(value, kernel, self.clock.get(), place);
         self.tick();
-        let id = self.admit(node);
+        let floor = upstream.1.iter().map(|up| up.0.rank.get()).max();
+        let id = self.admit_above(node, floor);
         match end {
             None => self.link_all(&mut upstream.1, node),
             Some(end) => {
@@ -133,6 +155,10 @@ impl Store {
             }
         }
         drop(upstream);
+        if K::TRACKED {
+            let closing = self.seed_closing.take();
+            self.keep_closing(node, closing, None);
+        }
         // Nobody has taken the new cell's reference yet.
         let kept = Kept(self, node);
         busy.leave()?;
@@ -141,29 +167,33 @@ impl Store {
     }
 
     /// Links each input once; the edge takes over the reference that came with it.
-    fn link_all(&self, upstream: &mut Vec<NodeRef>, node: NodeRef) {
-        if let [up] = upstream[..] {
+    fn link_all(&self, upstream: &mut Vec<(NodeRef, EdgeKind)>, node: NodeRef) {
+        if let [(up, kind)] = upstream[..] {
             upstream.clear();
-            return self.link_input(up, node);
+            return self.link_input(up, node, kind);
+        }
+        // An input that triggers is not needed as a passive one too.
+        if upstream.iter().any(|up| up.1 == EdgeKind::Passive) {
+            upstream.sort_by_key(|&(_, kind)| kind == EdgeKind::Passive);
         }
         let mut seen = Seen::default();
-        for up in upstream.drain(..) {
+        for (up, kind) in upstream.drain(..) {
             if seen.is_new(up) {
-                self.link_input(up, node);
+                self.link_input(up, node, kind);
             } else {
                 up.strong.set(up.strong.get() - 1);
             }
         }
     }
 
-    fn link_input(&self, up: NodeRef, node: NodeRef) {
-        // A new node is above all others, so that no order can be against it.
-        let _ = self.graph.borrow_mut().link_new(
-            up.rank.get(),
-            node.rank.get(),
-            EdgeKind::Trigger,
-            |moved: NodeRef, rank| moved.rank.set(rank),
-        );
+    fn link_input(&self, up: NodeRef, node: NodeRef, kind: EdgeKind) {
+        // A new node has no dependents and is above its inputs, so that no order can be against it.
+        let moved = |moved: NodeRef, rank| moved.rank.set(rank);
+        let (src, dst) = (up.rank.get(), node.rank.get());
+        if up.has(flag::RUNNING) {
+            self.waiters_feed.set(true);
+        }
+        let _ = self.graph.borrow_mut().link_new(src, dst, kind, moved);
         self.watch_observed(up);
     }
 
@@ -209,6 +239,7 @@ impl Store {
         while let Some(next) = self.next_dying(&mut at) {
             self.detach(next);
         }
+        self.close_dead();
         self.drop_soon(Remains::Node(node));
     }
 
@@ -225,9 +256,12 @@ impl Store {
 
     fn detach(&self, node: NodeRef) {
         node.raise(flag::DEAD);
+        // What was known of its address may not be true of the next node there.
+        self.marks.set(self.marks.get() + 1);
         if node.subs.get() != NONE {
             self.drop_subscribers(node);
         }
+        self.entomb_closing(node);
         if node.has(flag::TABLED) {
             let id = self.id_of(node);
             let leftovers = self.tables.borrow_mut().take(id);
@@ -265,6 +299,7 @@ impl Store {
     /// Cuts all edges to the inputs; inputs that lose their last reference join the dying (the caller is `kill`, or
     /// calls [`Self::finish_unlink`]).
     fn unlink_inputs(&self, node: NodeRef) {
+        self.wake_refused(node);
         loop {
             let mut graph = self.graph.borrow_mut();
             let Some((rank, kind)) = graph.pop_in(node.rank.get()) else {
@@ -292,6 +327,7 @@ impl Store {
         while let Some(next) = self.next_dying(&mut at) {
             self.detach(next);
         }
+        self.close_dead();
     }
 
     /// Frees what is in the graveyard. No user code is on the stack, so nothing there is lent or running.
@@ -341,6 +377,7 @@ impl Store {
     /// Takes away all that a disposed cell has: closure, edges to inputs, guards, hooks. Writes that wait are skipped.
     fn strip(&self, node: NodeRef, id: CellKey) {
         self.graph.borrow_mut().take_dirty(node.rank.get());
+        self.entomb_closing(node);
         self.let_go_of_inputs(node);
         if node.has(flag::KERNEL) {
             self.entomb(Remains::Behaviour(node));
@@ -397,6 +434,11 @@ impl Store {
         self.record_end(node, id, end);
         self.let_go_of_inputs(node);
         self.entomb(Remains::Behaviour(node));
+    }
+
+    pub(crate) fn end_stamp(&self, node: NodeRef) -> Option<u32> {
+        let id = self.id_of(node);
+        self.tables.borrow().ends.get(id).map(|ending| ending.stamp)
     }
 
     pub(crate) fn end_of(&self, node: NodeRef) -> Option<End> {
@@ -456,6 +498,7 @@ impl Store {
         {
             self.stop_counting(&guard, on);
         }
+        self.guards_owned.set(true);
         owner.raise(flag::OWNS);
         let mut tables = self.tables.borrow_mut();
         if !tables.owned.contains_key(id) {
@@ -543,11 +586,11 @@ impl Store {
 }
 
 /// References to the inputs of a kernel on their way into edges; those that do not get there are given back.
-struct Upstreams<'a>(&'a Store, Vec<NodeRef>);
+struct Upstreams<'a>(&'a Store, Vec<(NodeRef, EdgeKind)>);
 
 impl Drop for Upstreams<'_> {
     fn drop(&mut self) {
-        self.1.drain(..).for_each(|node| self.0.release(node));
+        self.1.drain(..).for_each(|(node, _)| self.0.release(node));
         *self.0.upstream.borrow_mut() = std::mem::take(&mut self.1);
     }
 }

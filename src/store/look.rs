@@ -82,6 +82,9 @@ impl Store {
         f: impl FnOnce(&T) -> R,
     ) -> Fallible<R> {
         let node = self.usable(id)?;
+        if self.tracking.get() {
+            self.track(node)?;
+        }
         self.check_lent(node, place)?;
         self.settle_for(node);
         let busy = self.enter();

@@ -12,13 +12,16 @@
 //! (writes and batches), `wave` (the settle loop), `look` (reads and errors).
 
 pub(crate) mod callback;
+pub(crate) mod closure;
 pub(crate) mod flag;
 mod life;
 mod look;
 pub(crate) mod node;
 mod queue;
+mod relink;
 mod subscribers;
 mod tables;
+pub(crate) mod track;
 mod wave;
 mod write;
 
@@ -34,12 +37,14 @@ pub(crate) use queue::Write;
 pub(crate) use subscribers::SubKey;
 pub(crate) use tables::Hook;
 
+use self::closure::{Closing, Making};
 use self::node::{End, NodeRef};
 use self::queue::Queue;
 use self::subscribers::Subscribers;
 use self::tables::{Places, Tables};
+use self::track::Tracker;
 use crate::error::{Error, Fallible};
-use crate::graph::{CellKey, Graph, NONE};
+use crate::graph::{CellKey, EdgeKind, Graph, NONE};
 use crate::scope::ScopeBody;
 
 /// How far feedback may go before it is stopped (see [`crate::set_limits`]).
@@ -92,10 +97,36 @@ pub(crate) struct Store {
     clean: RefCell<wave::Clean>,
     /// Moves on whenever something is made dirty by a write.
     marks: Cell<u64>,
-    upstream: RefCell<Vec<NodeRef>>,
+    upstream: RefCell<Vec<(NodeRef, EdgeKind)>>,
     panic: RefCell<Option<Payload>>,
     trip: RefCell<Option<Error>>,
     scope: RefCell<Option<Rc<ScopeBody>>>,
+    /// A scope for the next closure.
+    spare_scope: RefCell<Option<Rc<ScopeBody>>>,
+    /// Clean-ups of nodes that have just died.
+    closings_due: RefCell<Vec<Closing>>,
+    closing_depth: Cell<u32>,
+    /// The clean-ups of a closure whose cell is being made.
+    seed_closing: RefCell<Option<Closing>>,
+    /// Where new cells go.
+    pub(crate) making: Cell<Making>,
+    /// Whether reads become inputs of the closure that is running, which `tracker` knows.
+    tracking: Cell<bool>,
+    tracker: RefCell<Option<Tracker>>,
+    /// The closures that wait for the one that is running, each with the cell it waits for.
+    waiting: RefCell<Vec<(NodeRef, NodeRef)>>,
+    /// Whether any of them may be upstream of something.
+    waiters_feed: Cell<bool>,
+    /// Where the stack was when the first of them began to wait.
+    stack_base: Cell<usize>,
+    /// A round, and how many readers were woken in it because a cycle may be broken.
+    wakes: Cell<(u64, u32)>,
+    /// Cells that have more to give in the next round.
+    more: RefCell<Vec<CellKey>>,
+    /// Whether there are any.
+    has_more: Cell<bool>,
+    /// Whether a cell ever owned a guard that counts.
+    guards_owned: Cell<bool>,
     /// Moves on at every wave, round, subscription, birth and settle for a read; stamps of changes are readings of it.
     pub(crate) clock: Cell<u32>,
     round_start: Cell<u32>,
@@ -115,7 +146,7 @@ pub(crate) struct Store {
     generation: Cell<u32>,
     pending: Cell<bool>,
     /// The node whose turn it is.
-    current: Cell<Option<NodeRef>>,
+    pub(crate) current: Cell<Option<NodeRef>>,
     /// The subscriber that is being called, by its index.
     calling: Cell<u32>,
     /// Depth of `no_coalesce` scopes.
@@ -140,6 +171,12 @@ pub(crate) fn with_store<R>(f: impl FnOnce(&Store) -> R) -> Fallible<R> {
 #[cold]
 pub(crate) fn end_of(node: NodeRef) -> Option<End> {
     STORE.try_with(|store| store.end_of(node)).ok().flatten()
+}
+
+/// When a node that ended did, by the store's clock.
+#[cold]
+pub(crate) fn end_stamp_of(node: NodeRef) -> Option<u32> {
+    STORE.try_with(|store| store.end_stamp(node)).ok().flatten()
 }
 
 /// Gives back one reference; does nothing when the store is gone (its teardown frees all nodes).
@@ -216,6 +253,20 @@ impl Store {
             panic: RefCell::default(),
             trip: RefCell::default(),
             scope: RefCell::default(),
+            spare_scope: RefCell::default(),
+            closings_due: RefCell::default(),
+            closing_depth: Cell::new(0),
+            seed_closing: RefCell::default(),
+            making: Cell::new(Making::Outside),
+            tracking: Cell::new(false),
+            tracker: RefCell::default(),
+            waiting: RefCell::default(),
+            waiters_feed: Cell::new(false),
+            stack_base: Cell::new(0),
+            wakes: Cell::new((0, 0)),
+            more: RefCell::default(),
+            has_more: Cell::new(false),
+            guards_owned: Cell::new(false),
             clock: Cell::new(1),
             round_start: Cell::new(1),
             round: Cell::new(0),
@@ -289,7 +340,12 @@ impl Store {
         while self.pending.replace(false) {
             self.bury();
             self.call_hooks();
-            if self.batch.get() > 0 { self.join_batch() } else { self.run_queue() }
+            if self.batch.get() > 0 {
+                self.join_batch();
+            } else {
+                self.run_queue();
+                self.run_woken();
+            }
         }
         if self.batch.get() == 0 {
             self.tidy();

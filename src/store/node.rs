@@ -32,6 +32,7 @@ use std::ptr::NonNull;
 use super::callback::{fanout, fanout_event};
 use super::{Store, flag};
 use crate::error::CellError;
+use crate::graph::EdgeKind;
 
 /// How a cell ended.
 #[derive(Clone, Debug)]
@@ -68,11 +69,22 @@ impl Turn {
     pub(crate) const SEED: Self = Self { since: 0 };
     /// A turn that sees what changed after `stamp`.
     pub(crate) fn after(stamp: u32) -> Self {
-        Self { since: stamp + 1 }
+        Self { since: stamp.wrapping_add(1) }
     }
 
     pub(crate) fn is_seed(self) -> bool {
         self.since == 0
+    }
+
+    /// Whether only ends count (see [`NodeRef::quiet_turn`]).
+    pub(crate) fn is_quiet(self) -> bool {
+        self.since == u32::MAX
+    }
+
+    /// Whether a change of a node is news.
+    #[inline]
+    pub(crate) fn sees(self, node: NodeRef) -> bool {
+        node.stamp.get() >= self.since
     }
 }
 
@@ -103,6 +115,8 @@ pub(crate) trait Kernel: 'static {
     fn turn(&mut self, turn: Turn, emit: impl FnOnce(Self::Out)) -> Over;
     /// How its inputs ended, after a turn that was over for that.
     fn end(&self) -> End;
+    /// Whether the turn at construction finds the inputs, so that they are to be visited after it.
+    const TRACKED: bool = false;
     /// Visits each input once.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
 }
@@ -112,6 +126,10 @@ pub(crate) trait Upstream {
     fn node(&self) -> NodeRef;
     /// Gives up the input's own reference to whoever links it.
     fn linked(&mut self);
+    /// What the edge means.
+    fn kind(&self) -> EdgeKind {
+        EdgeKind::Trigger
+    }
     /// Whether it is made anew at each start of a shared pipeline, so that only its edge may keep its cell.
     fn is_transient(&self) -> bool {
         false
@@ -165,7 +183,7 @@ pub(crate) struct VTable {
 }
 
 /// A thin pointer to a node (see N1 for when it may be followed).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct NodeRef(NonNull<Header>);
 
 impl std::ops::Deref for NodeRef {
@@ -571,6 +589,22 @@ impl<T: 'static> Input<T> {
         Over::upstream_if(node.has(flag::ENDED))
     }
 
+    /// Refers to an input that an edge keeps, for as long as a turn.
+    pub(crate) fn of_linked(node: NodeRef) -> Self {
+        debug_assert!(node.holds::<T>());
+        Self { node: node.0, _value: PhantomData }
+    }
+
+    /// The store's clock at its last change.
+    pub(crate) fn stamp(&self) -> u32 {
+        self.linked_target().stamp.get()
+    }
+
+    /// The store's clock when it ended, if it has.
+    pub(crate) fn end_stamp(&self) -> Option<u32> {
+        if self.ended() { super::end_stamp_of(self.target()) } else { None }
+    }
+
     /// Whether it changed since the turn before.
     #[inline]
     pub(crate) fn fresh(&self, turn: Turn) -> bool {
@@ -607,6 +641,23 @@ impl<T: 'static> Upstream for Input<T> {
 
     fn linked(&mut self) {
         self.node = self.target().0;
+    }
+}
+
+/// An input that is read, but whose changes cause no turn.
+pub(crate) struct Passive<T: 'static>(pub(crate) Input<T>);
+
+impl<T: 'static> Upstream for Passive<T> {
+    fn node(&self) -> NodeRef {
+        self.0.node()
+    }
+
+    fn linked(&mut self) {
+        self.0.linked();
+    }
+
+    fn kind(&self) -> EdgeKind {
+        EdgeKind::Passive
     }
 }
 

@@ -13,7 +13,9 @@ use indexmap::IndexMap;
 use slotmap::SparseSecondaryMap;
 use uuid::Uuid;
 
+use super::closure::Closing;
 use super::node::End;
+use super::subscribers::SubKey;
 use crate::graph::CellKey;
 use crate::subscription::SubscriptionGuard;
 
@@ -77,6 +79,11 @@ impl Owned {
         self.guards.len()
     }
 
+    /// The subscriptions among them.
+    pub(crate) fn subscriptions(&self) -> impl Iterator<Item = SubKey> {
+        self.guards.values().filter_map(SubscriptionGuard::sub_key)
+    }
+
     /// Takes the last one.
     pub(crate) fn pop(&mut self) -> Option<SubscriptionGuard> {
         self.guards.pop().map(|(_, guard)| guard)
@@ -106,6 +113,10 @@ pub(crate) struct Tables {
     pub(crate) rounds: Table<u64>,
     pub(crate) owned: Table<Owned>,
     pub(crate) hooks: Table<Vec<Hook>>,
+    /// The clean-ups that the last run of a cell's closure has left.
+    pub(crate) closings: Table<Closing>,
+    /// The readers that a cycle through a cell has kept from reading.
+    pub(crate) refused: Table<Vec<CellKey>>,
 }
 
 /// What the tables held of a dead cell; its drop runs user code, so the store must not be borrowed then.
@@ -132,6 +143,7 @@ impl Tables {
             self.by_uuid.remove(&uuid);
         }
         self.rounds.remove(id);
+        self.refused.remove(id);
         Leftovers {
             _name: self.names.remove(id),
             _end: self.ends.remove(id),
@@ -152,6 +164,8 @@ impl Tables {
             + table(&self.rounds)
             + table(&self.owned)
             + table(&self.hooks)
+            + table(&self.closings)
+            + table(&self.refused)
             + self.by_uuid.capacity() * size_of::<(Uuid, CellKey)>()
     }
 }

@@ -5,12 +5,14 @@
 //!
 //! Costs: a turn is one pop from the frontier, one indirect call and one mark for each dependent.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
 use super::tables::NumberHash;
-use super::{Store, add, flag};
+use super::track::is_abandoned;
+use super::{Payload, Store, add, flag};
 use crate::graph::NONE;
 
 /// Stamps start anew at a rest once the clock has come this far.
@@ -45,11 +47,75 @@ impl Store {
     /// Settles and delivers the open wave.
     #[inline]
     pub(crate) fn run_wave(&self) {
+        add(&self.counters.waves, 1);
         if self.eventful.get() || self.has_scope.get() {
             return self.run_rounds();
         }
         self.run_round();
-        add(&self.counters.waves, 1);
+        if self.has_more.get() {
+            self.next_round();
+            self.run_rounds();
+        }
+    }
+
+    #[cold]
+    fn next_round(&self) {
+        self.round_start.set(self.tick());
+        let round = self.round.get() + 1;
+        self.round.set(round);
+        self.last_round.set(self.last_round.get().max(round));
+    }
+
+    /// Gives a node a turn in the next round of the wave.
+    fn turn_next_round(&self, node: NodeRef) {
+        let id = self.id_of(node);
+        let mut more = self.more.borrow_mut();
+        if !more.contains(&id) {
+            more.push(id);
+        }
+        self.has_more.set(true);
+    }
+
+    /// The round, for the turn under way; none if the turn is for a read in a batch.
+    pub(crate) fn round_of_turn(&self) -> Option<u64> {
+        (self.batch.get() == 0).then(|| self.round.get())
+    }
+
+    /// Gives the node whose turn it is another one in the next round.
+    pub(crate) fn turn_again(&self) {
+        if let Some(node) = self.current.get() {
+            self.turn_next_round(node);
+        }
+    }
+
+    /// The node whose turn it is, unless it has died in it.
+    pub(crate) fn current_node(&self) -> Option<NodeRef> {
+        self.current.get().filter(|node| !node.has(flag::DEAD))
+    }
+
+    /// The turn of a new node whose closure must not run before there is a node. User code is on the stack.
+    pub(crate) fn first_turn(&self, node: NodeRef) {
+        debug_assert!(self.busy.get() > 0);
+        let current = self.current.replace(Some(node));
+        let _untracked = self.untrack();
+        node.set_ran(u32::MAX);
+        let outcome = catch_unwind(AssertUnwindSafe(|| node.turn(self)));
+        self.current.set(current);
+        match outcome {
+            Ok(outcome) => self.conclude(node, outcome),
+            Err(payload) => std::panic::resume_unwind(payload),
+        }
+    }
+
+    fn take_more(&self) {
+        if !self.has_more.replace(false) {
+            return;
+        }
+        for id in self.more.take() {
+            if let Some(node) = self.find(id) {
+                self.mark_dirty(node);
+            }
+        }
     }
 
     #[inline]
@@ -66,16 +132,15 @@ impl Store {
         let scope = self.set_scope(None);
         loop {
             self.take_events();
+            self.take_more();
             self.run_round();
             self.put_out_events();
-            if !self.queue.borrow().has_events() {
+            if !self.queue.borrow().has_events() && !self.has_more.get() {
                 break;
             }
-            self.round_start.set(self.tick());
-            self.round.set(self.round.get() + 1);
+            self.next_round();
         }
         self.eventful.set(false);
-        add(&self.counters.waves, 1);
         self.set_scope(scope);
     }
 
@@ -98,8 +163,7 @@ impl Store {
         }
         self.graph.borrow_mut().hold_ranks(true);
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain())) {
-            self.caught(payload);
-            self.recover();
+            self.after_panic(payload);
         }
         self.current.set(None);
         self.graph.borrow_mut().hold_ranks(false);
@@ -134,6 +198,18 @@ impl Store {
         }
     }
 
+    /// A turn did not come to its end; one that was abandoned will be repeated.
+    #[cold]
+    fn after_panic(&self, payload: Payload) {
+        if is_abandoned(&payload) {
+            let turns = &self.counters.recomputations;
+            turns.set(turns.get() - 1);
+            return;
+        }
+        self.caught(payload);
+        self.recover();
+    }
+
     /// The turn of `current` panicked: it keeps its last value, but an end of its inputs still counts.
     #[cold]
     fn recover(&self) {
@@ -157,10 +233,9 @@ impl Store {
             return;
         }
         if outcome.changed() {
-            self.touch(node);
-        } else {
-            self.touch_end(node);
+            node.stamp.set(self.clock.get());
         }
+        self.mark_followers(node);
     }
 
     /// In an open batch, brings a derived cell up to date for a read (P4): it and what it depends on, nothing else. A
@@ -191,25 +266,38 @@ impl Store {
         let graph = self.graph.borrow();
         let nothing = !graph.has_dirty() || graph.in_count(node.rank.get()) == 0;
         drop(graph);
-        if !nothing && self.clean.borrow_mut().is_news(node.rank.get(), self.marks.get()) {
+        if !nothing && !self.is_clean(node) {
             self.settle_cone(node);
         }
     }
 
+    fn is_clean(&self, node: NodeRef) -> bool {
+        self.clean.borrow_mut().at(self.marks.get()).contains(&node)
+    }
+
+    fn note_clean(&self, node: NodeRef) {
+        self.clean.borrow_mut().at(self.marks.get()).insert(node);
+    }
+
+    /// Whether a node or anything that it depends on is dirty.
+    pub(crate) fn is_behind(&self, node: NodeRef) -> bool {
+        if self.is_clean(node) {
+            return false;
+        }
+        let mut clean = self.clean.borrow_mut();
+        let known = clean.at(self.marks.get());
+        let behind = self.graph.borrow_mut().is_behind(node.rank.get(), |up| known.contains(&up));
+        if !behind && !known.is_empty() {
+            known.insert(node);
+        }
+        behind
+    }
+
     fn settle_cone(&self, node: NodeRef) {
         self.busy.set(1);
-        let mut cone = self.scratch.take();
-        self.graph.borrow_mut().cone(node.rank.get(), &mut cone);
-        for &rank in &cone {
-            let mut graph = self.graph.borrow_mut();
-            if !graph.take_dirty(rank) {
-                continue;
-            }
-            let Some(node) = graph.payload(rank) else { continue };
-            drop(graph);
-            self.turn_alone(node);
-        }
-        *self.scratch.borrow_mut() = cone;
+        let aside = self.set_aside();
+        self.settle_upstream(node, false);
+        drop(aside);
         self.current.set(None);
         self.tick();
         self.busy.set(0);
@@ -218,13 +306,68 @@ impl Store {
         }
     }
 
-    fn turn_alone(&self, node: NodeRef) {
+    /// Computes what is dirty among a node and all that it depends on. If a run is abandoned, it goes on with what that
+    /// waits for, or stops there and gives `false`.
+    pub(crate) fn settle_upstream(&self, node: NodeRef, stops: bool) -> bool {
+        let mut cone = self.scratch.take();
+        let settled = loop {
+            let mut clean = self.clean.borrow_mut();
+            let known = clean.at(self.marks.get());
+            let mut graph = self.graph.borrow_mut();
+            graph.cone(node.rank.get(), |up| known.contains(&up), &mut cone);
+            let shape = graph.shape();
+            drop((graph, clean));
+            match self.settle_each(&cone, shape) {
+                Pass::Abandoned if stops => break false,
+                Pass::Abandoned | Pass::Reshaped => (),
+                Pass::Done => break true,
+            }
+        };
+        *self.scratch.borrow_mut() = cone;
+        if settled {
+            self.note_clean(node);
+        }
+        settled
+    }
+
+    /// Computes the dirty ones of these ranks, while the graph has the shape in which they were found.
+    fn settle_each(&self, ranks: &[u32], shape: u64) -> Pass {
+        for &rank in ranks {
+            let mut graph = self.graph.borrow_mut();
+            if !graph.take_dirty(rank) {
+                continue;
+            }
+            let Some(node) = graph.payload(rank) else { continue };
+            drop(graph);
+            if node.has(flag::RUNNING) {
+                // It waits for the one that is running: whoever reads it is told of the cycle.
+                self.mark_dirty(node);
+                continue;
+            }
+            if !self.turn_alone(node) {
+                return Pass::Abandoned;
+            }
+            if self.graph.borrow().shape() != shape {
+                return Pass::Reshaped;
+            }
+        }
+        Pass::Done
+    }
+
+    /// Gives a node its turn outside of the loop; `false` if its run was abandoned.
+    fn turn_alone(&self, node: NodeRef) -> bool {
         self.current.set(Some(node));
         add(&self.counters.recomputations, 1);
-        match self.guarded(|| node.turn(self)) {
-            Some(outcome) => self.conclude(node, outcome),
-            None => self.recover(),
+        match catch_unwind(AssertUnwindSafe(|| node.turn(self))) {
+            Ok(outcome) => self.conclude(node, outcome),
+            Err(payload) => {
+                let abandoned = is_abandoned(&payload);
+                self.current.set(Some(node));
+                self.after_panic(payload);
+                return !abandoned;
+            }
         }
+        true
     }
 
     /// Visits the cells that changed or ended and have subscribers, in topological order.
@@ -281,21 +424,29 @@ impl Store {
     }
 }
 
-/// Which cells an open batch has settled since the last write, so that reading one again costs no search.
+/// How far a pass over ranks has come.
+enum Pass {
+    Done,
+    /// Edges or ranks have changed.
+    Reshaped,
+    Abandoned,
+}
+
+/// Which cells were settled for a read since the last write or death, so that reading one again costs no search.
 #[derive(Default)]
 pub(crate) struct Clean {
     marks: u64,
-    ranks: std::collections::HashSet<u32, NumberHash>,
+    cells: HashSet<NodeRef, NumberHash>,
 }
 
 impl Clean {
-    /// Whether the cell at `rank` was not settled since mark number `marks`; from now on it was.
-    fn is_news(&mut self, rank: u32, marks: u64) -> bool {
+    /// The cells that were settled since mark number `marks`.
+    fn at(&mut self, marks: u64) -> &mut HashSet<NodeRef, NumberHash> {
         if self.marks != marks {
             self.marks = marks;
-            self.ranks.clear();
+            self.cells.clear();
         }
-        self.ranks.insert(rank)
+        &mut self.cells
     }
 }
 

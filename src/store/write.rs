@@ -18,6 +18,8 @@ impl Store {
         }
         if self.batch.get() != 0 {
             let _busy = self.enter();
+            // Stamps tell the order in which the cells of a batch were written.
+            self.tick();
             self.apply(node, write);
             return Ok(());
         }
@@ -85,6 +87,7 @@ impl Store {
         }
         if self.batch.get() != 0 {
             let _busy = self.enter();
+            self.tick();
             apply();
             return Ok(());
         }
@@ -299,10 +302,16 @@ impl Store {
     /// Makes dependents and subscribers look at a cell.
     #[inline]
     pub(crate) fn touch_end(&self, node: NodeRef) {
+        self.marks.set(self.marks.get() + 1);
+        self.mark_followers(node);
+    }
+
+    /// The same for a change that a turn made: what was up to date before and is not downstream stays so.
+    #[inline]
+    pub(crate) fn mark_followers(&self, node: NodeRef) {
         if node.has(flag::DEAD) {
             return;
         }
-        self.marks.set(self.marks.get() + 1);
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
         graph.mark_dependents_outside(rank);
@@ -311,7 +320,7 @@ impl Store {
         }
     }
 
-    fn mark_dirty(&self, node: NodeRef) {
+    pub(crate) fn mark_dirty(&self, node: NodeRef) {
         self.marks.set(self.marks.get() + 1);
         self.graph.borrow_mut().mark_dirty(node.rank.get());
     }
@@ -356,6 +365,7 @@ impl Store {
         };
         if batched {
             let _busy = self.enter();
+            self.tick();
             // The closure is the caller's own: its panic goes straight on, out of the batch's body.
             apply().unwrap_or_else(|payload| resume_unwind(payload));
             return Ok(());
@@ -455,6 +465,7 @@ impl Store {
     }
 
     fn apply_waiting(&self, waiting: Waiting) {
+        self.tick();
         let Some(node) = self.find(waiting.cell) else {
             return;
         };

@@ -1,0 +1,212 @@
+//! `computed` and `effect`: closures whose reads are their dependencies.
+//!
+//! A computed cell is a node whose turn runs the closure. An effect is a node without value that is dirty when a cell it read has
+//! changed, and a subscriber of that node which runs the closure, so that it belongs to the delivery.
+
+use std::cell::Cell as StdCell;
+use std::panic::Location;
+use std::rc::Rc;
+
+use super::combine::end_when_all;
+use crate::cell::{Cell, CellImmutable};
+use crate::error::Fallible;
+use crate::pipeline::derive;
+use crate::signal::Signal;
+use crate::store::node::{End, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::track::{Deps, Waits};
+use crate::store::{Store, end_of, expect, flag, with_store};
+use crate::subscription::SubscriptionGuard;
+
+/// A cell that a closure has read, on its way to becoming an input.
+struct Found(NodeRef);
+
+impl Upstream for Found {
+    fn node(&self) -> NodeRef {
+        self.0
+    }
+
+    fn linked(&mut self) {}
+}
+
+struct Computed<F> {
+    f: F,
+    deps: Deps,
+}
+
+impl<T: 'static, F: FnMut() -> T + 'static> Kernel for Computed<F> {
+    type Out = T;
+    const OPERATOR: &'static str = "computed";
+    const TRACKED: bool = true;
+
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(T)) -> Over {
+        let Self { f, deps } = self;
+        let refused = with_store(|store| {
+            if turn.is_seed() {
+                emit(store.seed_reader(deps, f));
+                return false;
+            }
+            let Some(me) = store.current_node().filter(|_| !turn.is_quiet()) else { return false };
+            if deps.fresh(turn) || me.has(flag::REFUSED | flag::REPEAT) {
+                emit(store.turn_reader(me, Waits::OrAbandons, deps, f));
+            }
+            me.has(flag::REFUSED)
+        });
+        let waits = refused.unwrap_or(false);
+        Over::upstream_if(!waits && deps.cells().iter().all(|node| node.has(flag::ENDED)))
+    }
+
+    fn end(&self) -> End {
+        end_when_all(self.deps.cells().iter().map(|&node| end_of(node)))
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.deps.hand_over(|node| visit(&mut Found(node)));
+    }
+}
+
+impl<T: 'static> Cell<T, CellImmutable> {
+    /// A cell with what `f` gives, kept up to date: `f` runs now and again whenever a cell has changed that its last run
+    /// read (by `get`, `with` and their `try_` forms). What it did not read this time is no dependency any more.
+    ///
+    /// In a wave `f` runs once, after the cells it reads: if it reads one that is not computed yet, that one is computed first;
+    /// where this would go too deep, the run is abandoned by unwinding and repeated later. Reads in closures that are
+    /// called by the way (of a `map` that is made in `f`, say) and in [`untracked`](crate::untracked) are not tracked. Writes are queued.
+    /// Cells that `f` makes belong to their handles; those that nobody else holds go before the next run.
+    ///
+    /// It completes when all cells that the last run read have ended, and fails if one of them failed.
+    ///
+    /// ```
+    /// use hyphae::Cell;
+    /// let (celsius, unit) = (Cell::new(20.0), Cell::new("C"));
+    /// let shown = {
+    ///     let (celsius, unit) = (celsius.clone(), unit.clone());
+    ///     Cell::computed(move || match unit.get() {
+    ///         "F" => celsius.get() * 1.8 + 32.0,
+    ///         "C" => celsius.get(),
+    ///         _ => f64::NAN, // `celsius` is no dependency here
+    ///     })
+    /// };
+    /// unit.set("F");
+    /// assert_eq!(shown.get(), 68.0);
+    /// ```
+    ///
+    /// A cell can come to read itself only by way of cells that are made later. Such a read is refused: `get` panics (the cell
+    /// keeps its last value, as after any panic), `try_get` gives [`Error::Cycle`](crate::Error::Cycle) with the path. `f` runs again when a
+    /// cell on the path gets other inputs.
+    ///
+    /// # Panics
+    /// When `f` does, now; or the store is gone.
+    #[track_caller]
+    pub fn computed(f: impl FnMut() -> T + 'static) -> Self {
+        expect(derive(Computed { f, deps: Deps::default() }, Location::caller()))
+    }
+}
+
+/// Calls `f`; what it reads is no dependency of the [`computed`](Cell::computed) cell or [`effect`] that is running.
+///
+/// ```
+/// use hyphae::{Cell, untracked};
+/// let (a, b) = (Cell::new(1), Cell::new(10));
+/// let sum = {
+///     let (a, b) = (a.clone(), b.clone());
+///     Cell::computed(move || a.get() + untracked(|| b.get()))
+/// };
+/// b.set(20);
+/// assert_eq!(sum.get(), 11);
+/// a.set(2);
+/// assert_eq!(sum.get(), 22);
+/// ```
+pub fn untracked<R>(f: impl FnOnce() -> R) -> R {
+    let guard = with_store(|store| store.untrack_guard());
+    let given = f();
+    drop(guard);
+    given
+}
+
+/// The node of an effect.
+struct Trigger {
+    deps: Rc<StdCell<Deps>>,
+}
+
+impl Kernel for Trigger {
+    type Out = ();
+    const OPERATOR: &'static str = "effect";
+
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(())) -> Over {
+        let deps = self.deps.take();
+        if turn.is_seed() || (!turn.is_quiet() && deps.fresh(turn)) {
+            emit(());
+        }
+        self.deps.set(deps);
+        Over::No
+    }
+
+    fn end(&self) -> End {
+        End::Complete
+    }
+
+    fn inputs(&mut self, _: &mut dyn FnMut(&mut dyn Upstream)) {}
+}
+
+/// Runs `f` now, and again in the delivery of every wave in which a cell has changed that its last run read, until the
+/// guard is dropped. It is a subscriber of all of them at once: one call a wave, after all cells are computed, in
+/// topological order among the subscribers.
+///
+/// Reads are tracked as in [`Cell::computed`]; writes are queued and settle before the outermost call returns. Clean-ups that `f`
+/// registers with [`on_cleanup`](crate::on_cleanup) run before its next run and when the guard goes.
+///
+/// ```
+/// use std::{cell::RefCell, rc::Rc};
+/// use hyphae::{Cell, effect};
+/// let (width, height) = (Cell::new(2), Cell::new(3));
+/// let areas = Rc::new(RefCell::new(vec![]));
+/// let guard = effect({
+///     let (width, height, areas) = (width.clone(), height.clone(), areas.clone());
+///     move || areas.borrow_mut().push(width.get() * height.get())
+/// });
+/// hyphae::batch(|| { width.set(4); height.set(5); });
+/// assert_eq!(*areas.borrow(), [6, 20]);
+/// # drop(guard);
+/// ```
+///
+/// # Panics
+/// When `f` does, now (nothing stays behind); or the store is gone.
+#[track_caller]
+pub fn effect(f: impl FnMut() + 'static) -> SubscriptionGuard {
+    expect(make_effect(f, Location::caller()))
+}
+
+fn make_effect(
+    mut f: impl FnMut() + 'static,
+    place: &'static Location<'static>,
+) -> Fallible<SubscriptionGuard> {
+    let deps = Rc::new(StdCell::new(Deps::default()));
+    let trigger = derive(Trigger { deps: deps.clone() }, place)?;
+    let id = trigger.key();
+    let mut first = true;
+    trigger.subscribe_at(place, true, move |_: &Signal<'_, ()>| {
+        let waits = if std::mem::take(&mut first) { Waits::InPlace } else { Waits::Never };
+        let _ = with_store(|store| {
+            let Some(me) = store.find(id) else { return };
+            run_effect(store, me, waits, &deps, &mut f);
+        });
+    })
+}
+
+fn run_effect(
+    store: &Store,
+    me: NodeRef,
+    waits: Waits,
+    shared: &StdCell<Deps>,
+    f: &mut impl FnMut(),
+) {
+    /// Puts the inputs back, also by unwinding.
+    struct PutBack<'a>(&'a StdCell<Deps>, Deps);
+    impl Drop for PutBack<'_> {
+        fn drop(&mut self) {
+            self.0.set(std::mem::take(&mut self.1));
+        }
+    }
+    let mut deps = PutBack(shared, shared.take());
+    store.turn_reader(me, store.waits_at_most(waits), &mut deps.1, f);
+}

@@ -1,0 +1,185 @@
+//! `switch_map`: a cell that follows the cell that a closure chooses.
+//!
+//! Two nodes: the switcher, after the selector, and the output, after the switcher and the inner cell. So an inner cell
+//! that only the switch keeps is gone before it could have its turn. The inner lives by the output's edge alone.
+
+use std::cell::Cell as StdCell;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::rc::Rc;
+
+use crate::cell::{Cell, CellImmutable};
+use crate::error::Fallible;
+use crate::graph::EdgeKind;
+use crate::pipeline::{Chain, Seedness, derive, input_of};
+use crate::store::closure::Making;
+use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::{Store, expect, flag, with_store};
+
+/// What the two nodes know of each other.
+struct Link<U: 'static> {
+    switcher: StdCell<Option<NodeRef>>,
+    output: StdCell<Option<NodeRef>>,
+    /// The inner cell, while the output has an edge from it.
+    inner: StdCell<Option<NodeRef>>,
+    /// The first inner cell, until there is an output.
+    first: StdCell<Option<Input<U>>>,
+}
+
+impl<U: 'static> Link<U> {
+    fn new() -> Rc<Self> {
+        Rc::new(Self {
+            switcher: StdCell::new(None),
+            output: StdCell::new(None),
+            inner: StdCell::new(None),
+            first: StdCell::new(None),
+        })
+    }
+
+    /// Lets go of the inner cell and takes the one that `choose` gives.
+    fn switch<M>(&self, store: &Store, choose: impl FnOnce() -> Cell<U, M>) {
+        let Some(me) = self.switcher.get() else { return };
+        store.close(me, || self.let_go(store));
+        let (inner, closing) = store.call_closure(Making::Behind(me), choose);
+        store.keep_closing(me, closing, Some(inner.key()));
+        if me.has(flag::DEAD) {
+            return;
+        }
+        match self.output.get() {
+            None => self.first.set(Some(expect(input_of(inner.strong)))),
+            Some(output) => self.follow(store, expect(store.usable(inner.key())), output),
+        }
+    }
+
+    fn let_go(&self, store: &Store) {
+        if let (Some(inner), Some(output)) = (self.inner.take(), self.output.get()) {
+            store.disconnect(inner, output, EdgeKind::Trigger);
+        }
+    }
+
+    fn follow(&self, store: &Store, inner: NodeRef, output: NodeRef) {
+        let linked = store.connect_new(inner, output, EdgeKind::Trigger);
+        expect(linked.map_err(|path| store.cycle(path)));
+        self.inner.set(Some(inner));
+    }
+}
+
+struct Switcher<C, F, U: 'static> {
+    chain: C,
+    choose: F,
+    link: Rc<Link<U>>,
+}
+
+impl<C, F, U, M> Kernel for Switcher<C, F, U>
+where
+    C: Chain,
+    F: FnMut(&C::Out) -> Cell<U, M> + 'static,
+    U: 'static,
+    M: 'static,
+{
+    type Out = ();
+    const OPERATOR: &'static str = "switch_map";
+
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(())) -> Over {
+        if self.link.switcher.get().is_none() {
+            // The closure runs when there is a node that its cells can be behind.
+            emit(());
+            return Over::No;
+        }
+        let Self { chain, choose, link } = self;
+        let mut switched = false;
+        let over = chain.lend(turn, |value| {
+            switched = true;
+            let _ = with_store(|store| link.switch(store, || choose(value)));
+        });
+        if switched {
+            emit(());
+        }
+        over
+    }
+
+    fn end(&self) -> End {
+        self.chain.end()
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.chain.inputs(visit);
+    }
+}
+
+struct Output<U: 'static, S> {
+    switcher: Input<()>,
+    first: Option<Input<U>>,
+    link: Rc<Link<U>>,
+    seed: PhantomData<fn() -> S>,
+}
+
+impl<U: 'static, S> Output<U, S> {
+    fn inner(&self) -> Option<Input<U>> {
+        self.link.inner.get().map(Input::of_linked)
+    }
+}
+
+impl<U: Clone + 'static, S: Seedness> Kernel for Output<U, S> {
+    type Out = S::Value<U>;
+    const OPERATOR: &'static str = "switch_map";
+
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(S::Value<U>)) -> Over {
+        if turn.is_seed() {
+            self.link.inner.set(self.first.as_ref().map(Upstream::node));
+        }
+        let inner = self.inner();
+        match &inner {
+            Some(inner) if inner.fresh(turn) || self.switcher.fresh(turn) => {
+                emit(S::some(inner.with(U::clone)));
+            }
+            None if turn.is_seed() => {
+                if let Some(seed) = S::none() {
+                    emit(seed);
+                }
+            }
+            _ => (),
+        }
+        let (failed, ended) = inner.map_or((false, true), |inner| (inner.failed(), inner.ended()));
+        let all = ended && self.switcher.ended();
+        Over::upstream_if(self.switcher.failed() || failed || all)
+    }
+
+    fn end(&self) -> End {
+        let inner = self.inner().and_then(|inner| inner.end());
+        super::combine::end_when_all([self.switcher.end(), inner].into_iter())
+    }
+
+    fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
+        self.first.iter_mut().for_each(|inner| visit(inner));
+        visit(&mut self.switcher);
+    }
+}
+
+/// Makes the two nodes of a switch over what a chain gives.
+pub(crate) fn switch_map<C, F, U, M>(
+    chain: C,
+    choose: F,
+    place: &'static Location<'static>,
+) -> Fallible<Cell<<C::Seed as Seedness>::Value<U>, CellImmutable>>
+where
+    C: Chain,
+    F: FnMut(&C::Out) -> Cell<U, M> + 'static,
+    U: Clone + 'static,
+    M: 'static,
+{
+    let link = Link::new();
+    let switcher = derive(Switcher { chain, choose, link: link.clone() }, place)?;
+    with_store(|store| {
+        let node = store.usable(switcher.key())?;
+        link.switcher.set(Some(node));
+        let busy = store.enter();
+        store.first_turn(node);
+        let (switcher, first) = (input_of(switcher.strong)?, link.first.take());
+        let kernel = Output { switcher, first, link: link.clone(), seed: PhantomData };
+        let output = derive::<Output<U, C::Seed>>(kernel, place)?;
+        link.output.set(Some(store.usable(output.key())?));
+        busy.leave()?;
+        Ok(output)
+    })?
+}

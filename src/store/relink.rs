@@ -1,0 +1,155 @@
+//! Edges that come and go while the program runs, and the cycles they must not close.
+//!
+//! It knows no closures: who re-links says between which nodes.
+//!
+//! Invariants: **R1** an edge that is not of kind `Order` holds one reference to its source. **R2** the readers in the table of
+//! refused reads are marked dirty when a cell on the refused cycle gets or loses an input.
+//!
+//! Costs: O(1) where the order holds, else what the graph says of a reorder; `disconnect` looks through the shorter list.
+
+use super::node::NodeRef;
+use super::{Store, flag};
+use crate::error::{Error, Feedback};
+use crate::graph::{CellKey, EdgeKind};
+
+impl Store {
+    /// Makes `src` an input of `dst`, which it is not yet.
+    ///
+    /// # Errors
+    /// The path, if the edge would close a cycle of dependencies.
+    pub(crate) fn connect_new(
+        &self,
+        src: NodeRef,
+        dst: NodeRef,
+        kind: EdgeKind,
+    ) -> Result<(), Vec<CellKey>> {
+        let moved = |moved: NodeRef, rank| moved.rank.set(rank);
+        loop {
+            let mut graph = self.graph.borrow_mut();
+            let linked = graph.link_new(src.rank.get(), dst.rank.get(), kind, moved);
+            match linked {
+                Ok(()) => break,
+                // A wish gives way to a dependency.
+                Err(found) if graph.drop_order_edges(&found.path) => (),
+                Err(found) => return Err(found.path),
+            }
+        }
+        self.retain(src);
+        self.watch_observed(src);
+        self.wake_refused(dst);
+        if self.guards_owned.get() {
+            self.settle_rings(src, dst);
+        }
+        Ok(())
+    }
+
+    /// Makes `src` no input of `dst` any more.
+    pub(crate) fn disconnect(&self, src: NodeRef, dst: NodeRef, kind: EdgeKind) {
+        if dst.has(flag::DEAD) {
+            // Its edges are gone already, and the references with them.
+            return;
+        }
+        let was = self.graph.borrow_mut().unlink(src.rank.get(), dst.rank.get(), kind);
+        if was {
+            self.watch_observed(src);
+            self.wake_refused(dst);
+            self.release(src);
+        }
+    }
+
+    /// Notes that a cycle has kept a closure from reading; gives the error.
+    #[cold]
+    pub(crate) fn refuse(&self, reader: NodeRef, path: Vec<CellKey>) -> Box<Error> {
+        let id = self.id_of(reader);
+        reader.raise(flag::REFUSED);
+        for &on in path.iter().filter(|&&on| on != id) {
+            let Some(node) = self.find(on) else { continue };
+            node.raise(flag::ON_CYCLE);
+            let mut tables = self.tables.borrow_mut();
+            if !tables.refused.contains_key(on) {
+                tables.refused.insert(on, Vec::new());
+            }
+            if !tables.refused[on].contains(&id) {
+                tables.refused[on].push(id);
+            }
+        }
+        self.cycle(path)
+    }
+
+    /// The error of a refused edge.
+    pub(crate) fn cycle(&self, path: Vec<CellKey>) -> Box<Error> {
+        Box::new(Error::Cycle { path: path.into_iter().filter_map(|id| self.info(id)).collect() })
+    }
+
+    /// An input of `node` has come or gone: readers that a cycle through it has stopped try again.
+    #[inline]
+    pub(crate) fn wake_refused(&self, node: NodeRef) {
+        if node.has(flag::ON_CYCLE) {
+            self.wake_readers(node);
+        }
+    }
+
+    #[cold]
+    fn wake_readers(&self, node: NodeRef) {
+        node.lower(flag::ON_CYCLE);
+        let id = self.id_of(node);
+        let readers = self.tables.borrow_mut().refused.remove(id).unwrap_or_default();
+        for reader in readers.into_iter().filter_map(|id| self.find(id)) {
+            if reader.has(flag::REFUSED) && self.may_wake(reader, id) {
+                // What it gives now is later than what its dependents have seen of this round.
+                self.tick();
+                self.mark_dirty(reader);
+                self.pending.set(true);
+            }
+        }
+    }
+
+    /// Whether a reader may try again in this round: not for ever, if each try makes and breaks a cycle.
+    fn may_wake(&self, reader: NodeRef, relinked: CellKey) -> bool {
+        let (round, count) = self.wakes.get();
+        let count = if round == self.round.get() { count + 1 } else { 1 };
+        self.wakes.set((self.round.get(), count));
+        let limit = self.limits.get().generations;
+        if count == limit.saturating_add(1) {
+            let callback = Some(self.place(reader.place));
+            let on = self.info(self.id_of(reader));
+            let feedback = vec![Feedback { on, callback, wrote: self.info(relinked) }];
+            self.troubled.set(true);
+            *self.trip.borrow_mut() =
+                Some(Error::NoConvergence { generation: count, waiting: 0, feedback });
+        }
+        count <= limit
+    }
+
+    /// Runs the wave of readers that were woken outside of one.
+    pub(crate) fn run_woken(&self) {
+        if self.graph.borrow().has_dirty() {
+            self.open_wave();
+            self.run_wave();
+        }
+    }
+
+    /// A new edge may put a cell that owns a guard upstream of the guard's cell: such a guard does not count (rule C1).
+    fn settle_rings(&self, src: NodeRef, dst: NodeRef) {
+        let mut ranks = self.scratch.take();
+        self.graph.borrow_mut().ancestors(src.rank.get(), &mut ranks);
+        let mut rings = Vec::new();
+        for &rank in &ranks {
+            let owner = self.graph.borrow().payload(rank);
+            let Some(owner) = owner.filter(|owner| owner.has(flag::OWNS)) else { continue };
+            let id = self.id_of(owner);
+            let keys: Vec<_> = self.tables.borrow().owned[id].subscriptions().collect();
+            rings.extend(keys);
+        }
+        *self.scratch.borrow_mut() = ranks;
+        for key in rings {
+            let on = self.subs.borrow().source(key).and_then(|on| self.find(on));
+            if let Some(on) = on
+                && self.is_upstream(dst, on)
+                && self.subs.borrow_mut().stop_counting(key)
+            {
+                self.release(on);
+            }
+        }
+    }
+}

@@ -1,0 +1,483 @@
+//! Reads that make dependencies: which cells a closure read, and what a read does that comes before its cell is computed.
+//!
+//! It knows no operators: a reader is a node whose closure runs inside [`Store::run_tracked`].
+//!
+//! Invariants: **T1** the cells in a reader's [`Deps`] are those that an edge leads from to it (before the reader has a
+//! node: those of which a reference is held for the edge to come). **T2** while a closure waits for a cell, nothing is lent on the stack above
+//! the reader's turn, so that other nodes may take theirs (see N3 of `node`).
+//!
+//! Costs: a read in the same order as in the last run is one comparison. A read out of that order looks through the
+//! reader's inputs where these are few, in a set where they are many.
+
+use std::collections::HashSet;
+use std::panic::resume_unwind;
+
+use indexmap::IndexSet;
+
+use super::closure::{Closing, Making};
+use super::node::{NodeRef, Turn};
+use super::tables::NumberHash;
+use super::{Store, flag};
+use crate::error::Fallible;
+use crate::graph::EdgeKind;
+
+/// Up to so many inputs are looked through one by one.
+const FEW: usize = 32;
+
+/// How much of the stack closures may use that wait for each other.
+const STACK: usize = 64 * 1024;
+
+/// What unwinds a closure that has to be run again later.
+pub(crate) struct Abandoned;
+
+/// What a closure does that reads a cell before that is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waits {
+    /// Takes the value of the moment: the reader runs again if it changes.
+    Never,
+    /// Lets the cell have its turn first, if that can be.
+    InPlace,
+    /// The same; else its run is abandoned and repeated later.
+    OrAbandons,
+}
+
+/// The cells that a reader has read, in the order of its last run.
+#[derive(Default)]
+pub(crate) struct Deps {
+    cells: Vec<NodeRef>,
+    /// How many were read in this run.
+    at: usize,
+    wide: Option<Box<Wide>>,
+    /// Whether the last run has made cells.
+    made: bool,
+    /// Whether it holds a reference to each cell, for the edge that is to be made.
+    owned: bool,
+}
+
+impl Drop for Deps {
+    fn drop(&mut self) {
+        if self.owned {
+            self.cells.drain(..).for_each(super::release_node);
+        }
+    }
+}
+
+/// For a run that has left the order of many cells: `cells` then holds those read in this run only.
+struct Wide {
+    seen: HashSet<NodeRef, NumberHash>,
+    rest: IndexSet<NodeRef, NumberHash>,
+}
+
+/// What is known of a cell that is read.
+enum Place {
+    Seen,
+    Known,
+    New,
+}
+
+impl Deps {
+    /// Hands the cells over to edges, with the references held.
+    pub(crate) fn hand_over(&mut self, mut visit: impl FnMut(NodeRef)) {
+        self.owned = false;
+        self.cells.iter().for_each(|&node| visit(node));
+    }
+
+    pub(crate) fn cells(&self) -> &[NodeRef] {
+        &self.cells
+    }
+
+    /// Whether any has changed that the turn has not seen.
+    pub(crate) fn fresh(&self, turn: Turn) -> bool {
+        self.cells.iter().any(|&node| turn.sees(node))
+    }
+
+    fn is_next(&mut self, node: NodeRef) -> bool {
+        let next = self.wide.is_none() && self.cells.get(self.at) == Some(&node);
+        self.at += usize::from(next);
+        next
+    }
+
+    fn place(&mut self, node: NodeRef) -> Place {
+        if self.wide.is_none() && self.cells.len() > FEW {
+            let rest = self.cells.drain(self.at..).collect();
+            let seen = self.cells.iter().copied().collect();
+            self.wide = Some(Box::new(Wide { seen, rest }));
+        }
+        if let Some(wide) = &mut self.wide {
+            if wide.rest.swap_remove(&node) {
+                self.push(node);
+                return Place::Known;
+            }
+            return if wide.seen.contains(&node) { Place::Seen } else { Place::New };
+        }
+        match self.cells.iter().position(|&known| known == node) {
+            Some(at) if at < self.at => Place::Seen,
+            Some(at) => {
+                self.cells[self.at..=at].rotate_right(1);
+                self.at += 1;
+                Place::Known
+            }
+            None => Place::New,
+        }
+    }
+
+    /// Adds a cell as read in this run.
+    fn push(&mut self, node: NodeRef) {
+        match &mut self.wide {
+            Some(wide) => {
+                wide.seen.insert(node);
+                self.cells.push(node);
+            }
+            None => self.cells.insert(self.at, node),
+        }
+        self.at += 1;
+    }
+
+    /// Ends a run that came to its end: gives the cells that it did not read.
+    fn finish(&mut self) -> Vec<NodeRef> {
+        match self.wide.take() {
+            Some(wide) => wide.rest.into_iter().collect(),
+            None => self.cells.drain(self.at..).collect(),
+        }
+    }
+
+    /// Ends a run that did not: all cells stay.
+    fn keep_all(&mut self) {
+        if let Some(wide) = self.wide.take() {
+            self.cells.extend(wide.rest);
+        }
+    }
+
+    /// Takes the cells out that the last run made and that nobody else holds, the youngest last.
+    fn orphans(&mut self) -> Vec<NodeRef> {
+        if !std::mem::take(&mut self.made) {
+            return Vec::new();
+        }
+        self.cells.extract_if(.., |node| node.strong.get() == 1).collect()
+    }
+}
+
+/// The closure that is running.
+pub(crate) struct Tracker {
+    /// Its node; none while that is being made.
+    reader: Option<NodeRef>,
+    deps: Deps,
+    waits: Waits,
+    /// The count of user code on the stack at its start: where it is higher, a value may be lent.
+    busy: u32,
+    made: bool,
+    abandoned: bool,
+}
+
+/// A run under way; its drop puts everything back, also by unwinding.
+struct Run<'a> {
+    store: &'a Store,
+    deps: &'a mut Deps,
+    outer: Option<Tracker>,
+    tracking: bool,
+    reader: Option<NodeRef>,
+    done: bool,
+}
+
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        let tracker = self.store.tracker.replace(self.outer.take());
+        self.store.tracking.set(self.tracking);
+        let mut abandoned = false;
+        if let Some(tracker) = tracker {
+            *self.deps = tracker.deps;
+            self.deps.made = tracker.made;
+            abandoned = tracker.abandoned;
+        }
+        if !self.done {
+            self.deps.keep_all();
+        }
+        // A run that was abandoned goes on waiting, if there is one that waits for it.
+        let waits = abandoned && !self.store.waiting.borrow().is_empty();
+        if let Some(reader) = self.reader.filter(|_| !waits) {
+            reader.lower(flag::RUNNING);
+        }
+    }
+}
+
+/// Reads are not tracked while this lives.
+pub(crate) struct Untracked<'a>(&'a Store, bool);
+
+impl Drop for Untracked<'_> {
+    fn drop(&mut self) {
+        self.0.tracking.set(self.1);
+    }
+}
+
+/// The same for a caller that keeps no store.
+pub(crate) struct UntrackedHere(bool);
+
+impl Drop for UntrackedHere {
+    fn drop(&mut self) {
+        let _ = super::with_store(|store| store.tracking.set(self.0));
+    }
+}
+
+impl Store {
+    /// [`Store::untrack`] for a caller that keeps no store.
+    pub(crate) fn untrack_guard(&self) -> UntrackedHere {
+        UntrackedHere(self.tracking.replace(false))
+    }
+
+    /// Reads are not tracked while what it gives lives.
+    pub(crate) fn untrack(&self) -> Untracked<'_> {
+        Untracked(self, self.tracking.replace(false))
+    }
+
+    /// The run at construction, before there is a node.
+    pub(crate) fn seed_reader<R>(&self, deps: &mut Deps, f: impl FnOnce() -> R) -> R {
+        deps.owned = true;
+        let (given, closing) = self.run_reader(None, self.waits_at_most(Waits::InPlace), deps, f);
+        self.seed_closing.replace(closing);
+        given
+    }
+
+    /// A later run.
+    pub(crate) fn turn_reader<R>(
+        &self,
+        reader: NodeRef,
+        waits: Waits,
+        deps: &mut Deps,
+        f: impl FnOnce() -> R,
+    ) -> R {
+        let (given, closing) = self.run_reader(Some(reader), waits, deps, f);
+        self.keep_closing(reader, closing, None);
+        given
+    }
+
+    /// Whether a run at construction may wait for what it reads: not inside other user code, where a value may be lent.
+    pub(crate) fn waits_at_most(&self, waits: Waits) -> Waits {
+        if waits == Waits::InPlace && self.busy.get() > 1 { Waits::Never } else { waits }
+    }
+
+    /// Runs a closure of a node: what the last run has left is cleaned up, what it reads becomes its inputs.
+    fn run_reader<R>(
+        &self,
+        reader: Option<NodeRef>,
+        waits: Waits,
+        deps: &mut Deps,
+        f: impl FnOnce() -> R,
+    ) -> (R, Option<Closing>) {
+        if let Some(reader) = reader {
+            self.close(reader, || ());
+            for made in deps.orphans().into_iter().rev() {
+                self.disconnect(made, reader, EdgeKind::Trigger);
+            }
+        }
+        self.call_closure(Making::Inside, || self.run_tracked(reader, waits, deps, f))
+    }
+
+    fn run_tracked<R>(
+        &self,
+        reader: Option<NodeRef>,
+        waits: Waits,
+        deps: &mut Deps,
+        f: impl FnOnce() -> R,
+    ) -> R {
+        let mut taken = std::mem::take(deps);
+        taken.at = 0;
+        let tracker = Tracker {
+            reader,
+            deps: taken,
+            waits,
+            busy: self.busy.get(),
+            made: false,
+            abandoned: false,
+        };
+        if let Some(reader) = reader {
+            reader.lower(flag::REFUSED | flag::REPEAT);
+            reader.raise(flag::RUNNING);
+        }
+        let outer = self.tracker.replace(Some(tracker));
+        let tracking = self.tracking.replace(true);
+        let mut run = Run { store: self, deps, outer, tracking, reader, done: false };
+        let given = f();
+        if self.with_tracker(|tracker| tracker.abandoned) {
+            // The closure has caught what was to unwind it.
+            resume_unwind(Box::new(Abandoned));
+        }
+        run.done = true;
+        let unread = self.with_tracker(|tracker| tracker.deps.finish());
+        drop(run);
+        if let Some(reader) = reader {
+            unread.into_iter().for_each(|node| self.disconnect(node, reader, EdgeKind::Trigger));
+        }
+        given
+    }
+
+    fn with_tracker<R>(&self, f: impl FnOnce(&mut Tracker) -> R) -> R {
+        f(self.tracker.borrow_mut().as_mut().expect("a closure is running"))
+    }
+
+    /// Notes that the closure that is running makes a cell.
+    pub(crate) fn note_making(&self) {
+        if let Some(tracker) = self.tracker.borrow_mut().as_mut() {
+            tracker.made = true;
+        }
+    }
+
+    /// Makes a cell that is about to be read an input of the closure that is running, and brings it up to date.
+    #[inline]
+    pub(crate) fn track(&self, node: NodeRef) -> Fallible<()> {
+        let next = self.with_tracker(|tracker| !tracker.abandoned && tracker.deps.is_next(node));
+        if next && !node.has(flag::RUNNING) { Ok(()) } else { self.track_other(node) }
+    }
+
+    #[inline(never)]
+    fn track_other(&self, node: NodeRef) -> Fallible<()> {
+        let (reader, abandoned) = self.with_tracker(|t| (t.reader, t.abandoned));
+        if abandoned {
+            resume_unwind(Box::new(Abandoned));
+        }
+        if reader.is_some_and(|reader| reader.has(flag::DEAD | flag::DISPOSED)) {
+            return Ok(());
+        }
+        match self.with_tracker(|tracker| tracker.deps.place(node)) {
+            Place::New => self.track_new(reader, node),
+            Place::Seen | Place::Known => self.check_waiting(reader, node),
+        }
+    }
+
+    fn track_new(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
+        if reader == Some(node) {
+            return Err(self.refuse(node, vec![self.id_of(node); 2]));
+        }
+        self.wait_for(reader, node)?;
+        if let Some(reader) = reader {
+            if reader.has(flag::DEAD | flag::DISPOSED) {
+                return Ok(());
+            }
+            self.connect_new(node, reader, EdgeKind::Trigger)
+                .map_err(|path| self.refuse(reader, path))?;
+        } else {
+            self.retain(node);
+        }
+        self.with_tracker(|tracker| tracker.deps.push(node));
+        Ok(())
+    }
+
+    /// Lets a cell that is not up to date have its turn.
+    fn wait_for(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
+        let waits = self.with_tracker(|tracker| tracker.waits);
+        if waits == Waits::Never || !self.is_behind(node) {
+            return self.check_waiting(reader, node);
+        }
+        let lent = self.with_tracker(|tracker| self.busy.get() > tracker.busy);
+        if !lent && self.has_stack() && self.settle_in_place(reader, node) {
+            return self.check_waiting(reader, node);
+        }
+        match reader {
+            Some(reader) if waits == Waits::OrAbandons => self.abandon(reader, node),
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the run of a closure, which is repeated when `node` is up to date.
+    fn abandon(&self, reader: NodeRef, node: NodeRef) -> Fallible<()> {
+        if self.waiting.borrow().is_empty() {
+            self.connect_new(node, reader, EdgeKind::Trigger)
+                .map_err(|path| self.refuse(reader, path))?;
+            self.with_tracker(|tracker| tracker.deps.push(node));
+        } else if !self.waits_already(reader) {
+            self.check_waiting(Some(reader), node)?;
+            self.push_waiting(reader, node);
+        }
+        self.with_tracker(|tracker| tracker.abandoned = true);
+        reader.raise(flag::REPEAT);
+        self.graph.borrow_mut().mark_dirty(reader.rank.get());
+        resume_unwind(Box::new(Abandoned));
+    }
+
+    /// Whether one closure more may run on top of those that wait.
+    fn has_stack(&self) -> bool {
+        let marker = 0_u8;
+        let here = std::ptr::from_ref(&marker).addr();
+        if self.waiting.borrow().is_empty() {
+            self.stack_base.set(here);
+        }
+        self.stack_base.get().abs_diff(here) < STACK
+    }
+
+    /// Runs what `node` depends on, as far as it is dirty, while the closure of `reader` waits. `false` if that could
+    /// not be done to the end.
+    ///
+    /// Runs that were abandoned meanwhile stay in the list of those that wait. The outermost one works it off from its end,
+    /// so that a cell has its turn before the one that reads it, however long the chain.
+    fn settle_in_place(&self, reader: Option<NodeRef>, node: NodeRef) -> bool {
+        let depth = self.waiting.borrow().len();
+        let current = self.current.get();
+        let aside = self.set_aside();
+        self.push_waiting(reader.unwrap_or(node), node);
+        let settled = loop {
+            let target = self.waiting.borrow().last().map_or(node, |waiting| waiting.1);
+            if !target.has(flag::DEAD) && !self.settle_upstream(target, true) {
+                if depth == 0 {
+                    continue;
+                }
+                break false;
+            }
+            let Some((waiter, _)) = self.waiting.borrow_mut().pop() else { break true };
+            if self.waiting.borrow().len() == depth {
+                break true;
+            }
+            waiter.lower(flag::RUNNING);
+        };
+        if depth == 0 {
+            self.waiters_feed.set(false);
+        }
+        drop(aside);
+        self.current.set(current);
+        settled
+    }
+
+    /// Whether the list of those that wait has an entry of the reader: it has, once it has waited in place.
+    fn waits_already(&self, reader: NodeRef) -> bool {
+        self.waiting.borrow().iter().rev().any(|&(waiter, _)| waiter == reader)
+    }
+
+    fn push_waiting(&self, waiter: NodeRef, target: NodeRef) {
+        self.waiting.borrow_mut().push((waiter, target));
+        if self.graph.borrow().has_dependents(waiter.rank.get()) {
+            self.waiters_feed.set(true);
+        }
+    }
+
+    /// Refuses to read a cell that depends on a closure that waits, directly or not, for the one that is running.
+    fn check_waiting(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
+        let Some(reader) = reader else { return Ok(()) };
+        if !node.has(flag::RUNNING) && !self.waiters_feed.get() {
+            return Ok(());
+        }
+        // Those that wait for the reader come before it; those after it, it waits for.
+        let mut waiting = self.waiting.borrow().clone();
+        let own = waiting.iter().position(|&(waiter, _)| waiter == reader);
+        waiting.truncate(own.unwrap_or(waiting.len()));
+        let found = waiting.iter().rposition(|&(waiter, _)| self.is_upstream(waiter, node));
+        let Some(at) = found else { return Ok(()) };
+        let mut path = vec![self.id_of(reader)];
+        self.extend_path(&mut path, node, waiting[at].0);
+        for (place, &(_, target)) in waiting.iter().enumerate().skip(at) {
+            let low = waiting.get(place + 1).map_or(reader, |next| next.0);
+            self.extend_path(&mut path, target, low);
+        }
+        path.dedup();
+        Err(self.refuse(reader, path))
+    }
+
+    /// Adds the way by which `high` reads `low`.
+    fn extend_path(&self, path: &mut Vec<crate::graph::CellKey>, high: NodeRef, low: NodeRef) {
+        let graph = self.graph.borrow();
+        let way = graph.route(high.rank.get(), low.rank.get());
+        path.extend(way.into_iter().map(|rank| graph.id(rank)));
+    }
+}
+
+/// Whether a payload is that of an abandoned run.
+pub(crate) fn is_abandoned(payload: &super::Payload) -> bool {
+    payload.is::<Abandoned>()
+}
