@@ -46,8 +46,8 @@
 pub mod arena;
 mod cell;
 mod error;
-mod id;
 mod graph;
+mod id;
 mod operators;
 mod pipeline;
 mod scope;

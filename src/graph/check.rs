@@ -36,7 +36,7 @@ impl<P: Copy> Graph<P> {
         self.deliver.check(|rank| self.is_occupied(rank));
         self.free.check(|rank| !self.is_occupied(rank) && (rank as usize) < self.records.len());
         assert!(self.scratch.seen.is_empty(), "scratch I1");
-        if !self.held && !self.records.is_empty() {
+        if !self.held && self.records.len() > 0 {
             assert!(self.is_occupied(self.records.len() as Rank - 1), "I5");
         }
     }

@@ -47,12 +47,6 @@ impl<T> Column<T> {
         self.len
     }
 
-    /// Whether there is no element.
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// The number of elements for which there is memory.
     pub(crate) fn capacity(&self) -> usize {
         self.chunks.len() * CHUNK
@@ -67,12 +61,6 @@ impl<T> Column<T> {
     #[inline]
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         (index < self.len).then(|| &self.chunks[index >> SHIFT][index % CHUNK])
-    }
-
-    /// The element at `index`, if there is one.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        (index < self.len).then(|| &mut self.chunks[index >> SHIFT][index % CHUNK])
     }
 
     /// The chunk that holds the element at `index`: the element is at `index % CHUNK` in it.
@@ -93,34 +81,10 @@ impl<T> Column<T> {
         full.flat_map(|chunk| chunk.iter()).chain(tail)
     }
 
-    /// Exchanges two elements.
-    ///
-    /// # Panics
-    /// If either index is out of bounds.
-    pub(crate) fn swap(&mut self, a: usize, b: usize) {
-        let (a, b) = (a.min(b), a.max(b));
-        self.expect_index(b);
-        let (near, far) = (a >> SHIFT, b >> SHIFT);
-        if near == far {
-            self.chunks[near].swap(a % CHUNK, b % CHUNK);
-        } else {
-            let (head, tail) = self.chunks.split_at_mut(far);
-            mem::swap(&mut head[near][a % CHUNK], &mut tail[0][b % CHUNK]);
-        }
-    }
-
     /// Gives back the spare chunk and the slack of the chunk table.
     pub(crate) fn shrink_to_fit(&mut self) {
         self.chunks.truncate(self.len.div_ceil(CHUNK));
         self.chunks.shrink_to_fit();
-    }
-
-    /// Panics unless `index` is in bounds.
-    #[inline]
-    fn expect_index(&self, index: usize) {
-        if index >= self.len {
-            out_of_bounds(index, self.len);
-        }
     }
 }
 
@@ -146,13 +110,6 @@ impl<T: Default> Column<T> {
             self.drop_surplus();
         }
         Some(value)
-    }
-
-    /// Drops every element at or after `len`.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        while self.len > len {
-            self.pop();
-        }
     }
 
     /// Adds one chunk of default elements.
@@ -198,18 +155,16 @@ impl<T> IndexMut<usize> for Column<T> {
     }
 }
 
-/// Reports an index that is out of bounds.
-#[cold]
-#[inline(never)]
-#[track_caller]
-fn out_of_bounds(index: usize, len: usize) -> ! {
-    panic!("index {index} is out of bounds of a column of {len}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::rc::Rc;
+
+    fn cut_to<T: Default>(column: &mut Column<T>, len: usize) {
+        while column.len() > len {
+            column.pop();
+        }
+    }
 
     #[test]
     fn behaves_like_a_vector() {
@@ -217,18 +172,14 @@ mod tests {
         for i in 0..3 * CHUNK + 7 {
             column.push(i);
         }
-        column.swap(1, 2);
-        column.swap(0, 2 * CHUNK);
-        assert_eq!((column[0], column[2 * CHUNK]), (2 * CHUNK, 0));
-        assert_eq!((column[1], column[2]), (2, 1));
         column[5] = 50;
-        *column.get_mut(6).unwrap() = 60;
+        column[6] = 60;
         assert_eq!(column.get(5), Some(&50));
         assert_eq!(column.get(3 * CHUNK + 7), None);
         assert_eq!(column.iter().count(), column.len());
         assert_eq!(column.iter().nth(6), Some(&60));
         assert_eq!(column.iter().next_back(), Some(&(3 * CHUNK + 6)));
-        column.truncate(CHUNK);
+        cut_to(&mut column, CHUNK);
         assert_eq!(column.iter().count(), CHUNK);
         assert_eq!(column.pop(), Some(CHUNK - 1));
     }
@@ -239,11 +190,11 @@ mod tests {
         for _ in 0..4 * CHUNK {
             column.push(0u8);
         }
-        column.truncate(CHUNK);
+        cut_to(&mut column, CHUNK);
         assert_eq!(column.capacity(), 2 * CHUNK);
-        column.truncate(0);
+        cut_to(&mut column, 0);
         assert_eq!(column.capacity(), CHUNK);
-        assert!(column.is_empty() && column.pop().is_none());
+        assert!(column.len() == 0 && column.pop().is_none());
         column.shrink_to_fit();
         assert_eq!(column.bytes(), 0);
     }
@@ -254,7 +205,7 @@ mod tests {
         let mut column = Column::new();
         column.push(Some(Rc::clone(&value)));
         column.push(Some(Rc::clone(&value)));
-        column.truncate(1);
+        cut_to(&mut column, 1);
         assert_eq!(Rc::strong_count(&value), 2);
         assert_eq!(column.pop(), Some(Some(Rc::clone(&value))));
         assert_eq!(Rc::strong_count(&value), 1);

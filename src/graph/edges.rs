@@ -55,31 +55,10 @@ impl Side {
 }
 
 impl<P: Copy> Graph<P> {
-    /// Adds an edge from `src` to `dst`, and restores the order if it does not ascend. `Ok(false)`
-    /// if there is such an edge of that kind already.
+    /// Adds an edge from `src` to `dst`, of which there is none of that kind, and restores the order if it does not ascend.
     ///
     /// `moved` is called for each node whose rank the reorder changed, `src` and `dst` included,
     /// after the graph is consistent again with the edge in it.
-    ///
-    /// # Errors
-    /// If the edge would close a cycle. Then nothing has changed.
-    ///
-    /// # Panics
-    /// If either rank is vacant.
-    pub(crate) fn link(
-        &mut self,
-        src: Rank,
-        dst: Rank,
-        kind: EdgeKind,
-        moved: impl FnMut(P, Rank),
-    ) -> Result<bool, CycleFound> {
-        if self.find(src, dst, kind).is_some() {
-            return Ok(false);
-        }
-        self.link_new(src, dst, kind, moved).map(|()| true)
-    }
-
-    /// The same for a caller who knows that there is no such edge of that kind.
     ///
     /// # Errors
     /// If the edge would close a cycle. Then nothing has changed.
@@ -104,6 +83,21 @@ impl<P: Copy> Graph<P> {
         self.attach(src, dst, kind);
         self.report_moves(moved);
         Ok(())
+    }
+
+    /// The same where there may be such an edge already: `Ok(false)` then.
+    #[cfg(test)]
+    pub(crate) fn link(
+        &mut self,
+        src: Rank,
+        dst: Rank,
+        kind: EdgeKind,
+        moved: impl FnMut(P, Rank),
+    ) -> Result<bool, CycleFound> {
+        if self.find(src, dst, kind).is_some() {
+            return Ok(false);
+        }
+        self.link_new(src, dst, kind, moved).map(|()| true)
     }
 
     /// Removes an edge, and tells whether there was one.

@@ -43,6 +43,7 @@ mod check;
 mod tests;
 
 pub(crate) use column::Column;
+#[cfg(test)]
 pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;
 
@@ -205,6 +206,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Adds a node without edges at the end of the order.
+    #[cfg(test)]
     pub(crate) fn insert(&mut self, payload: P) -> CellKey {
         self.insert_ranked(payload).0
     }
@@ -296,7 +298,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Whether there is a node of this id.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn contains(&self, id: CellKey) -> bool {
         self.rank_of(id).is_some()
     }
@@ -320,7 +322,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The number of ranks in use or vacant; all ranks are below it.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn ranks(&self) -> usize {
         self.records.len()
     }

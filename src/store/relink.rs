@@ -61,6 +61,8 @@ impl Store {
     #[cold]
     pub(crate) fn refuse(&self, reader: NodeRef, path: Vec<CellKey>) -> Box<Error> {
         let id = self.id_of(reader);
+        // Cells on the cycle may have had their turn already, with what the reader gave before.
+        self.tick();
         reader.raise(flag::REFUSED);
         for &on in path.iter().filter(|&&on| on != id) {
             let Some(node) = self.find(on) else { continue };
