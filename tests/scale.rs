@@ -46,6 +46,54 @@ fn a_chain_of_a_million_maps_settles_and_drops() {
     });
 }
 
+/// The last of `n` computed cells, each of which reads the one before.
+fn computed_chain(first: &Cell<u64>, n: u64) -> Cell<u64, hyphae::CellImmutable> {
+    let mut last = first.clone().lock();
+    for _ in 0..n {
+        last = Cell::computed(move || last.get() + 1);
+    }
+    last
+}
+
+#[test]
+fn a_chain_of_a_million_computed_cells_settles_and_drops() {
+    const N: u64 = 1_000_000;
+    on_small_stack(|| {
+        let first = Cell::new(0);
+        let last = computed_chain(&first, N);
+        assert_eq!(arena::totals().cells as u64, N + 1);
+        assert_eq!(arena::totals().edges as u64, N);
+        let before = arena::totals();
+        first.set(1);
+        assert_eq!(last.get(), N + 1);
+        let read = hyphae::batch(|| {
+            first.set(2);
+            last.get()
+        });
+        assert_eq!(read, N + 2);
+        let after = arena::totals();
+        assert_eq!(after.recomputations - before.recomputations, 2 * N);
+        assert_eq!((after.moves, after.edges), (before.moves, before.edges));
+        drop((first, last));
+        arena::assert_no_live();
+        assert_eq!(arena::totals().edges, 0);
+    });
+}
+
+#[test]
+fn a_chain_of_a_million_computed_cells_completes() {
+    const N: u64 = 1_000_000;
+    on_small_stack(|| {
+        let first = Cell::new(0);
+        let last = computed_chain(&first, N);
+        first.complete();
+        assert!(last.is_complete());
+        assert_eq!((last.get(), arena::totals().edges), (N, 0));
+        drop((first, last));
+        arena::assert_no_live();
+    });
+}
+
 #[test]
 fn a_chain_of_a_million_maps_completes() {
     const N: u64 = 1_000_000;

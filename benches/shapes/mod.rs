@@ -191,3 +191,72 @@ impl Limit {
         self.value == self.steps + self.closures.len() as u64
     }
 }
+
+/// A switch between two cells that stay; the answer after an odd step is 1007.
+pub(crate) fn switch_cached() -> Shape {
+    let source = Cell::new(0_u64);
+    let (even, odd) = (Cell::new(1000_u64), Cell::new(1007_u64));
+    let chosen =
+        source.switch_map(move |v| if v.is_multiple_of(2) { even.clone() } else { odd.clone() });
+    Shape::new(vec![source], vec![chosen], 2).observed()
+}
+
+/// A switch to a new map of a cell each time.
+pub(crate) fn switch_fresh() -> Shape {
+    let (source, base) = (Cell::new(0_u64), Cell::new(1000_u64));
+    let chosen = source.switch_map(move |&v| (&base).map(move |base| base + v).materialize());
+    Shape::new(vec![source], vec![chosen], 3).observed()
+}
+
+/// A computed cell that reads one of two cells.
+pub(crate) fn computed_branch() -> Shape {
+    let source = Cell::new(0_u64);
+    let (even, odd) = (Cell::new(1000_u64), Cell::new(1000_u64));
+    let chosen = Cell::computed({
+        let source = source.clone();
+        move || {
+            let v = source.get();
+            v + if v.is_multiple_of(2) { even.get() } else { odd.get() }
+        }
+    });
+    Shape::new(vec![source], vec![chosen], 1).observed()
+}
+
+/// What a switch costs without a store.
+pub(crate) struct SwitchLimit {
+    value: u64,
+    choices: [Box<dyn Fn(u64) -> u64>; 2],
+}
+
+impl SwitchLimit {
+    pub(crate) fn new() -> Self {
+        Self { value: 0, choices: [Box::new(|v| v + 1000), Box::new(|v| v + 2000)] }
+    }
+
+    pub(crate) fn step(&mut self) -> u64 {
+        self.value += 1;
+        let choice = &self.choices[(self.value % 2) as usize];
+        std::hint::black_box(choice(std::hint::black_box(self.value)))
+    }
+}
+
+/// Switches that go over a row of cells which exist already; a step sends each to another one.
+pub(crate) fn relinks(switches: u64, cells: u64) -> Shape {
+    let base = Cell::new(0_u64);
+    let row: std::rc::Rc<Vec<Node>> =
+        std::rc::Rc::new((0..cells).map(|i| (&base).map(move |b| b + i).materialize()).collect());
+    let sources: Vec<_> = (0..switches).map(|_| Cell::new(0_u64)).collect();
+    let leaves = sources
+        .iter()
+        .map(|source| {
+            let row = row.clone();
+            source.switch_map(move |&v| row[(v * 7 % cells) as usize].clone())
+        })
+        .collect();
+    Shape::new(sources, leaves, switches).observed()
+}
+
+/// The answer of [`relinks`] after a step to `value`.
+pub(crate) fn relinks_answer(value: u64, switches: u64, cells: u64) -> u64 {
+    (0..switches).map(|i| (value + i) * 7 % cells).sum()
+}

@@ -109,6 +109,30 @@ impl<P: Copy> Graph<P> {
         found.is_some()
     }
 
+    /// Puts `new`, which is no such input of `dst` yet, in the place of `old`, and tells whether it did: if `new` is below
+    /// `dst`, and `old` is an input.
+    pub(crate) fn replace_input(
+        &mut self,
+        dst: Rank,
+        old: Rank,
+        new: Rank,
+        kind: EdgeKind,
+    ) -> bool {
+        let Some(position) = self.find(old, dst, kind).filter(|_| new < dst) else {
+            return false;
+        };
+        debug_assert!(self.find(new, dst, kind).is_none(), "duplicate edge");
+        let side = Side::of(kind);
+        let out = self.entry(dst, Side::Ins, position).position();
+        self.swap_remove(old, side, out);
+        let out = self.list_len(new, side);
+        self.push_entry(new, side, Entry::new(dst, position, kind));
+        self.set_entry(dst, Side::Ins, position, Entry::new(new, out, kind));
+        self.shape += 1;
+        self.disturb();
+        true
+    }
+
     /// Removes the order edges between neighbours of a path as in [`CycleFound`] that no other edge joins, and tells
     /// whether there were any: such an edge is a wish, which gives way to a dependency.
     pub(crate) fn drop_order_edges(&mut self, path: &[CellKey]) -> bool {
@@ -206,6 +230,10 @@ impl<P: Copy> Graph<P> {
 
     /// The position of an edge among the in-edges of `dst`.
     fn find(&self, src: Rank, dst: Rank, kind: EdgeKind) -> Option<u32> {
+        let first = self.cold[dst as usize].input;
+        if first.rank == src && first.kind() == kind {
+            return Some(0);
+        }
         let side = Side::of(kind);
         if self.list_len(src, side) < self.list_len(dst, Side::Ins) {
             let mut outs = self.list(src, side);
@@ -286,6 +314,12 @@ impl<P: Copy> Graph<P> {
 
     /// Appends to a list.
     fn push_entry(&mut self, rank: Rank, side: Side, entry: Entry) {
+        if side != Side::Quiet
+            && self.handle(rank, side) == NONE
+            && self.inline(rank, side).is_empty()
+        {
+            return self.set_inline(rank, side, entry);
+        }
         if side.pooled(self.list_len(rank, side)).is_none() {
             return self.set_inline(rank, side, entry);
         }
@@ -296,6 +330,10 @@ impl<P: Copy> Graph<P> {
 
     /// Removes an entry of a list. The last one takes its place, and its twin is told.
     fn swap_remove(&mut self, rank: Rank, side: Side, position: u32) {
+        if side != Side::Quiet && self.handle(rank, side) == NONE {
+            // The only one.
+            return self.set_inline(rank, side, Entry::EMPTY);
+        }
         let last = self.list_len(rank, side) - 1;
         if position != last {
             let moved = self.entry(rank, side, last);

@@ -271,9 +271,15 @@ impl<P: Copy> Graph<P> {
         }
         self.take_dirty(rank);
         self.deliver.clear(rank);
-        self.records[rank as usize] = Record::default();
-        let Cold { id, retire_on_removal, .. } = std::mem::take(&mut self.cold[rank as usize]);
-        self.vacate(rank);
+        let last = !self.held && rank as usize + 1 == self.records.len();
+        let Cold { id, retire_on_removal, .. } = if last {
+            self.records.pop();
+            self.cold.pop().unwrap_or_default()
+        } else {
+            self.records[rank as usize] = Record::default();
+            self.vacate(rank);
+            std::mem::take(&mut self.cold[rank as usize])
+        };
         if self.ids.release(id, retire_on_removal) {
             self.retire_live();
         }

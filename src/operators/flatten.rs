@@ -274,7 +274,7 @@ where
     });
     let queue = VecDeque::new();
     let kernel = Starter { chain, choose, hub: hub.clone(), limit, keep, queue, over: Over::No };
-    let starter = derive(kernel, place)?;
+    let starter = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
         let node = store.usable(starter.key())?;
         hub.starter.set(Some(node));

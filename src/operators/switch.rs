@@ -39,15 +39,24 @@ impl<U: 'static> Link<U> {
     /// Lets go of the inner cell and takes the one that `choose` gives.
     fn switch<M>(&self, store: &Store, choose: impl FnOnce() -> Cell<U, M>) {
         let Some(me) = self.switcher.get() else { return };
-        store.close(me, || self.let_go(store));
+        // What only the switch keeps goes before the closure runs; a cell that lives on is let go afterwards, by putting
+        // another in its place.
+        store.close(me, || {
+            if self.inner.get().is_some_and(|inner| inner.strong.get() == 1) {
+                self.let_go(store);
+            }
+        });
+        let old = Unless(self, store, true);
         let (inner, closing) = store.call_closure(Making::Behind(me), choose);
         store.keep_closing(me, closing, Some(inner.key()));
         if me.has(flag::DEAD) {
             return;
         }
+        let node = expect(store.usable(inner.key()));
+        old.keep();
         match self.output.get() {
             None => self.first.set(Some(expect(input_of(inner.strong)))),
-            Some(output) => self.follow(store, expect(store.usable(inner.key())), output),
+            Some(output) => self.follow(store, node, output),
         }
     }
 
@@ -58,9 +67,30 @@ impl<U: 'static> Link<U> {
     }
 
     fn follow(&self, store: &Store, inner: NodeRef, output: NodeRef) {
-        let linked = store.connect_new(inner, output, EdgeKind::Trigger);
+        let linked = match self.inner.take() {
+            Some(old) if old == inner => Ok(()),
+            Some(old) => store.reconnect(old, inner, output),
+            None => store.connect_new(inner, output, EdgeKind::Trigger),
+        };
         expect(linked.map_err(|path| store.cycle(path)));
         self.inner.set(Some(inner));
+    }
+}
+
+/// Lets go of the inner cell if the closure that is to choose another one panics.
+struct Unless<'a, U: 'static>(&'a Link<U>, &'a Store, bool);
+
+impl<U: 'static> Unless<'_, U> {
+    fn keep(mut self) {
+        self.2 = false;
+    }
+}
+
+impl<U: 'static> Drop for Unless<'_, U> {
+    fn drop(&mut self) {
+        if self.2 {
+            self.0.let_go(self.1);
+        }
     }
 }
 
@@ -169,7 +199,8 @@ where
     M: 'static,
 {
     let link = Link::new();
-    let switcher = derive(Switcher { chain, choose, link: link.clone() }, place)?;
+    let kernel = Switcher { chain, choose, link: link.clone() };
+    let switcher = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
         let node = store.usable(switcher.key())?;
         link.switcher.set(Some(node));

@@ -64,6 +64,11 @@ impl Store {
         }
     }
 
+    /// Calls `f`; what it makes is hidden in another cell, and belongs to that rather than to a scope.
+    pub(crate) fn hidden<R>(&self, f: impl FnOnce() -> R) -> R {
+        if self.has_scope.get() { self.in_scope(None, f) } else { f() }
+    }
+
     /// Runs a closure with a scope of its own. If it panics, what it has registered is called at once.
     pub(crate) fn call_closure<R>(
         &self,

@@ -35,12 +35,37 @@ impl Store {
             }
         }
         self.retain(src);
+        self.after_connect(src, dst);
+        Ok(())
+    }
+
+    /// Makes `new` a trigger input of `dst` in the place of `old`. The path, if that would close a cycle: then `dst` has
+    /// neither.
+    pub(crate) fn reconnect(
+        &self,
+        old: NodeRef,
+        new: NodeRef,
+        dst: NodeRef,
+    ) -> Result<(), Vec<CellKey>> {
+        let kind = EdgeKind::Trigger;
+        let (from, to) = (old.rank.get(), new.rank.get());
+        if !self.graph.borrow_mut().replace_input(dst.rank.get(), from, to, kind) {
+            self.disconnect(old, dst, kind);
+            return self.connect_new(new, dst, kind);
+        }
+        self.retain(new);
+        self.after_connect(new, dst);
+        self.watch_observed(old);
+        self.release(old);
+        Ok(())
+    }
+
+    fn after_connect(&self, src: NodeRef, dst: NodeRef) {
         self.watch_observed(src);
         self.wake_refused(dst);
         if self.guards_owned.get() {
             self.settle_rings(src, dst);
         }
-        Ok(())
     }
 
     /// Makes `src` no input of `dst` any more.

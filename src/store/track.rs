@@ -19,7 +19,7 @@ use super::node::{NodeRef, Turn};
 use super::tables::NumberHash;
 use super::{Store, flag};
 use crate::error::Fallible;
-use crate::graph::EdgeKind;
+use crate::graph::{CellKey, EdgeKind};
 
 /// Up to so many inputs are looked through one by one.
 const FEW: usize = 32;
@@ -39,6 +39,17 @@ pub(crate) enum Waits {
     InPlace,
     /// The same; else its run is abandoned and repeated later.
     OrAbandons,
+}
+
+/// How waiting for a cell has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Settled {
+    /// The cell is up to date.
+    Now,
+    /// Something that it depends on has to be run again first, from further down the stack.
+    Later,
+    /// Nobody waits for the reader any more.
+    Postponed,
 }
 
 /// The cells that a reader has read, in the order of its last run.
@@ -166,7 +177,10 @@ pub(crate) struct Tracker {
     /// The count of user code on the stack at its start: where it is higher, a value may be lent.
     busy: u32,
     made: bool,
+    /// Whether its run is being unwound, to be repeated later.
     abandoned: bool,
+    /// Whether it is in the list of those that wait meanwhile.
+    parked: bool,
 }
 
 /// A run under way; its drop puts everything back, also by unwinding.
@@ -183,18 +197,16 @@ impl Drop for Run<'_> {
     fn drop(&mut self) {
         let tracker = self.store.tracker.replace(self.outer.take());
         self.store.tracking.set(self.tracking);
-        let mut abandoned = false;
+        let mut parked = false;
         if let Some(tracker) = tracker {
             *self.deps = tracker.deps;
             self.deps.made = tracker.made;
-            abandoned = tracker.abandoned;
+            parked = tracker.parked;
         }
         if !self.done {
             self.deps.keep_all();
         }
-        // A run that was abandoned goes on waiting, if there is one that waits for it.
-        let waits = abandoned && !self.store.waiting.borrow().is_empty();
-        if let Some(reader) = self.reader.filter(|_| !waits) {
+        if let Some(reader) = self.reader.filter(|_| !parked) {
             reader.lower(flag::RUNNING);
         }
     }
@@ -288,7 +300,9 @@ impl Store {
             busy: self.busy.get(),
             made: false,
             abandoned: false,
+            parked: false,
         };
+        let refused = reader.is_some_and(|reader| reader.has(flag::REFUSED));
         if let Some(reader) = reader {
             reader.lower(flag::REFUSED | flag::REPEAT);
             reader.raise(flag::RUNNING);
@@ -306,6 +320,10 @@ impl Store {
         drop(run);
         if let Some(reader) = reader {
             unread.into_iter().for_each(|node| self.disconnect(node, reader, EdgeKind::Trigger));
+            if refused && !reader.has(flag::REFUSED) {
+                // The cycle is gone, and no edge with it: those that it has stopped too may try again.
+                self.wake_refused(reader);
+            }
         }
         given
     }
@@ -322,7 +340,7 @@ impl Store {
     }
 
     /// Makes a cell that is about to be read an input of the closure that is running, and brings it up to date.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn track(&self, node: NodeRef) -> Fallible<()> {
         let next = self.with_tracker(|tracker| !tracker.abandoned && tracker.deps.is_next(node));
         if next && !node.has(flag::RUNNING) { Ok(()) } else { self.track_other(node) }
@@ -364,29 +382,47 @@ impl Store {
     /// Lets a cell that is not up to date have its turn.
     fn wait_for(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
         let waits = self.with_tracker(|tracker| tracker.waits);
-        if waits == Waits::Never || !self.is_behind(node) {
+        if waits == Waits::Never || !self.is_behind(reader, node) {
             return self.check_waiting(reader, node);
         }
         let lent = self.with_tracker(|tracker| self.busy.get() > tracker.busy);
-        if !lent && self.has_stack() && self.settle_in_place(reader, node) {
-            return self.check_waiting(reader, node);
-        }
-        match reader {
-            Some(reader) if waits == Waits::OrAbandons => self.abandon(reader, node),
+        let settled = if !lent && self.has_stack() {
+            self.settle_in_place(reader, node)
+        } else {
+            Settled::Later
+        };
+        match (settled, reader) {
+            (Settled::Now, _) => self.check_waiting(reader, node),
+            (Settled::Later, Some(reader)) if waits == Waits::OrAbandons => {
+                self.abandon(reader, node)
+            }
+            (Settled::Postponed, Some(reader)) => self.unwind(reader),
             _ => Ok(()),
         }
     }
 
     /// Ends the run of a closure, which is repeated when `node` is up to date.
     fn abandon(&self, reader: NodeRef, node: NodeRef) -> Fallible<()> {
+        if cfg!(panic = "abort") {
+            // Nothing can be unwound: the run goes on with the value of the moment, and is repeated when that changes.
+            return self.check_waiting(Some(reader), node);
+        }
         if self.waiting.borrow().is_empty() {
             self.connect_new(node, reader, EdgeKind::Trigger)
                 .map_err(|path| self.refuse(reader, path))?;
             self.with_tracker(|tracker| tracker.deps.push(node));
-        } else if !self.waits_already(reader) {
-            self.check_waiting(Some(reader), node)?;
-            self.push_waiting(reader, node);
+        } else {
+            if !self.waits_already(reader) {
+                self.check_waiting(Some(reader), node)?;
+                self.push_waiting(reader, node);
+            }
+            self.with_tracker(|tracker| tracker.parked = true);
         }
+        self.unwind(reader)
+    }
+
+    /// Unwinds the closure of a reader, which is left dirty.
+    fn unwind(&self, reader: NodeRef) -> ! {
         self.with_tracker(|tracker| tracker.abandoned = true);
         reader.raise(flag::REPEAT);
         self.graph.borrow_mut().mark_dirty(reader.rank.get());
@@ -403,36 +439,42 @@ impl Store {
         self.stack_base.get().abs_diff(here) < STACK
     }
 
-    /// Runs what `node` depends on, as far as it is dirty, while the closure of `reader` waits. `false` if that could
-    /// not be done to the end.
+    /// Runs what `node` depends on, as far as it is dirty, while the closure of `reader` waits.
     ///
     /// Runs that were abandoned meanwhile stay in the list of those that wait. The outermost one works it off from its end,
     /// so that a cell has its turn before the one that reads it, however long the chain.
-    fn settle_in_place(&self, reader: Option<NodeRef>, node: NodeRef) -> bool {
+    fn settle_in_place(&self, reader: Option<NodeRef>, node: NodeRef) -> Settled {
         let depth = self.waiting.borrow().len();
         let current = self.current.get();
-        let aside = self.set_aside();
+        let _aside = self.set_aside();
         self.push_waiting(reader.unwrap_or(node), node);
-        let settled = loop {
-            let target = self.waiting.borrow().last().map_or(node, |waiting| waiting.1);
-            if !target.has(flag::DEAD) && !self.settle_upstream(target, true) {
-                if depth == 0 {
-                    continue;
-                }
-                break false;
-            }
-            let Some((waiter, _)) = self.waiting.borrow_mut().pop() else { break true };
-            if self.waiting.borrow().len() == depth {
-                break true;
-            }
-            waiter.lower(flag::RUNNING);
-        };
+        let settled = self.settle_waiting(node, depth);
         if depth == 0 {
             self.waiters_feed.set(false);
         }
-        drop(aside);
+        // Some may have had their turn with what a waiting one gave before: what that gives now is news to them.
+        self.tick();
         self.current.set(current);
         settled
+    }
+
+    /// Works the list of those that wait off, down to `depth`; stops where a run is abandoned, unless it is the outermost.
+    fn settle_waiting(&self, node: NodeRef, depth: usize) -> Settled {
+        loop {
+            let target = self.waiting.borrow().last().map_or(node, |waiting| waiting.1);
+            if !target.has(flag::DEAD) && !self.settle_upstream(target, true) {
+                match self.waiting.borrow().len() {
+                    _ if depth == 0 => continue,
+                    len if len <= depth => return Settled::Postponed,
+                    _ => return Settled::Later,
+                }
+            }
+            let Some((waiter, _)) = self.waiting.borrow_mut().pop() else { return Settled::Now };
+            if self.waiting.borrow().len() <= depth {
+                return Settled::Now;
+            }
+            waiter.lower(flag::RUNNING);
+        }
     }
 
     /// Whether the list of those that wait has an entry of the reader: it has, once it has waited in place.
@@ -463,17 +505,33 @@ impl Store {
         self.extend_path(&mut path, node, waiting[at].0);
         for (place, &(_, target)) in waiting.iter().enumerate().skip(at) {
             let low = waiting.get(place + 1).map_or(reader, |next| next.0);
-            self.extend_path(&mut path, target, low);
+            if !self.extend_path(&mut path, target, low) {
+                return self.postpone(reader, place);
+            }
         }
         path.dedup();
         Err(self.refuse(reader, path))
     }
 
-    /// Adds the way by which `high` reads `low`.
-    fn extend_path(&self, path: &mut Vec<crate::graph::CellKey>, high: NodeRef, low: NodeRef) {
+    /// What number `place` of those that wait is waiting for does not depend on the next any more: all from there on, and
+    /// the reader that runs, have their turns when that one is done.
+    #[cold]
+    fn postpone(&self, reader: NodeRef, place: usize) -> Fallible<()> {
+        if cfg!(panic = "abort") {
+            return Ok(());
+        }
+        for (waiter, _) in self.waiting.borrow_mut().drain(place + 1..) {
+            waiter.lower(flag::RUNNING);
+        }
+        self.unwind(reader)
+    }
+
+    /// Adds the way by which `high` reads `low`, and tells whether there is one.
+    fn extend_path(&self, path: &mut Vec<CellKey>, high: NodeRef, low: NodeRef) -> bool {
         let graph = self.graph.borrow();
         let way = graph.route(high.rank.get(), low.rank.get());
-        path.extend(way.into_iter().map(|rank| graph.id(rank)));
+        path.extend(way.iter().map(|&rank| graph.id(rank)));
+        !way.is_empty()
     }
 }
 

@@ -222,8 +222,12 @@ impl Store {
         let outcome = match node.has(flag::CUTOFF) {
             // The comparison panicked: the new value is in place, so it counts as a change.
             true => Some(Outcome::CHANGED),
-            false => self.guarded(|| node.quiet_turn(self)),
+            false => {
+                self.current.set(Some(node));
+                self.guarded(|| node.quiet_turn(self))
+            }
         };
+        self.current.set(None);
         self.conclude(node, outcome.unwrap_or(Outcome::NOTHING));
     }
 
@@ -275,20 +279,26 @@ impl Store {
         self.clean.borrow_mut().at(self.marks.get()).contains(&node)
     }
 
+    /// Notes that a node is up to date. That can't be told of what is downstream of a closure which waits.
     fn note_clean(&self, node: NodeRef) {
-        self.clean.borrow_mut().at(self.marks.get()).insert(node);
+        if !self.waiters_feed.get() {
+            self.clean.borrow_mut().at(self.marks.get()).insert(node);
+        }
     }
 
-    /// Whether a node or anything that it depends on is dirty.
-    pub(crate) fn is_behind(&self, node: NodeRef) -> bool {
+    /// Whether a node or anything that it depends on is dirty; `reader` is running.
+    pub(crate) fn is_behind(&self, reader: Option<NodeRef>, node: NodeRef) -> bool {
         if self.is_clean(node) {
             return false;
         }
         let mut clean = self.clean.borrow_mut();
         let known = clean.at(self.marks.get());
-        let behind = self.graph.borrow_mut().is_behind(node.rank.get(), |up| known.contains(&up));
-        if !behind && !known.is_empty() {
-            known.insert(node);
+        let mut graph = self.graph.borrow_mut();
+        let behind = graph.is_behind(node.rank.get(), |up| known.contains(&up));
+        let feeds = reader.is_some_and(|reader| graph.has_dependents(reader.rank.get()));
+        drop((graph, clean));
+        if !behind && !feeds {
+            self.note_clean(node);
         }
         behind
     }

@@ -2,14 +2,7 @@
 
 use hyphae::{Cell, Pipeline, arena, batch, join_vec};
 
-use crate::support::{Count, Log};
-
-/// Turns of derived cells that `f` causes.
-fn turns(f: impl FnOnce()) -> u64 {
-    let before = arena::totals().recomputations;
-    f();
-    arena::totals().recomputations - before
-}
+use crate::support::{Count, Log, turns};
 
 /// One write gave two emissions, the first with the new value beside the old inner pair.
 #[test]
@@ -98,23 +91,6 @@ fn gl_5_sink_rests_when_no_input_changed() {
     assert_eq!(emits.get(), 2);
     log.check(&[(1, false), (2, false)]);
     assert_eq!((b_runs.get(), c_runs.get()), (3, 3));
-}
-
-/// Every length came with the word before it, and the first pair was missing.
-#[test]
-fn gl_6_a_derived_trigger_sees_the_sampled_cell_settled() {
-    let word = Cell::new("a");
-    let length = (&word).map(|w| w.len()).materialize();
-    let (sampled, joined) = (Log::new(), Log::new());
-    let _sampling = length.watch({
-        let (sampled, word) = (sampled.clone(), word.clone());
-        move |l| sampled.push((*l, word.get()))
-    });
-    let _joined = joined.on(&length.join(&word));
-    ["cat", "donkey", "rhinoceros"].into_iter().for_each(|w| word.set(w));
-    let expected = [(1, "a"), (3, "cat"), (6, "donkey"), (10, "rhinoceros")];
-    sampled.check(&expected);
-    joined.check(&expected);
 }
 
 /// Reading one cell twice registered two edges: double work, slow teardown.

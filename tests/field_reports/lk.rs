@@ -4,29 +4,14 @@ use std::rc::Rc;
 
 use hyphae::{Cell, Error, Pipeline, Scope, SubscriptionGuard, arena};
 
-use crate::support::{Count, Heard, Log};
-
-/// Counts its drops.
-struct Row(Count);
-
-impl Drop for Row {
-    fn drop(&mut self) {
-        self.0.up();
-    }
-}
-
-/// What must not grow.
-fn live() -> [usize; 4] {
-    let now = arena::totals();
-    [now.cells, now.edges, now.subscribers, now.table_bytes]
-}
+use crate::support::{Count, Heard, Log, live};
 
 /// Three cells, two maps over `global` and a subscription, all in one scope.
 fn row(global: &Cell<u64>, dropped: &Count, calls: &Count) -> Scope {
     let scope = Scope::new();
     scope.run(|| {
         for _ in 0..3 {
-            Cell::new(Row(dropped.clone()));
+            Cell::new(dropped.token());
         }
         let _unobserved = global.clone().map(|v| v * 2).materialize();
         let observed = global.clone().map(|v| v + 1).materialize();

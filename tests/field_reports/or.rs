@@ -1,4 +1,4 @@
-//! OR: the order of closures, effects and clean-ups (rules P3, P5).
+//! OR: the order of closures, effects and clean-ups (rules P3, P5). Clean-ups of dynamic closures are in `or_cleanup`.
 
 use std::cell::RefCell;
 

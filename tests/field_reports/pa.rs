@@ -1,8 +1,8 @@
 //! PA: panics and errors (rule P6), as reported. The wider kinds of the same faults are in `pa_wide`.
 
-use hyphae::{Cell, CellError, Pipeline, Scope, Signal, batch, on_cleanup};
+use hyphae::{Cell, CellError, Pipeline, Scope, Signal, batch, effect, on_cleanup};
 
-use crate::support::{Count, Heard, Log, caught};
+use crate::support::{Count, Heard, Log, caught, owning};
 
 /// The subscriber behind the failing one was skipped, and then ran for an unrelated write.
 #[test]
@@ -162,6 +162,46 @@ fn pa_7_a_clean_up_that_fails_does_not_hold_its_scope_up() {
         assert!(!inner.is_alive());
     }
     assert_eq!((d1.get(), d2.get()), (3, 3));
+}
+
+/// Clean-ups of a run: the first fails at its first call, both are counted.
+fn register(d1: &Count, d2: &Count) {
+    on_cleanup(owning!([d2] move || d2.up()));
+    on_cleanup(owning!([d1] move || {
+        d1.up();
+        assert!(d1.get() > 1, "D1");
+    }));
+}
+
+/// The same in the closures of a switch, a computed cell and an effect: the error is reported once, the closure runs.
+#[test]
+fn pa_7_a_clean_up_that_fails_does_not_hold_its_closure_up() {
+    for kind in 0..3 {
+        let (a, d1, d2, log) = (Cell::new(0), Count::new(), Count::new(), Log::new());
+        let run = owning!([d1, d2] move || register(&d1, &d2));
+        let guard = match kind {
+            0 => log.on(&a.switch_map(move |v| {
+                run();
+                Cell::new(*v)
+            })),
+            1 => log.on(&Cell::computed(owning!([a] move || {
+                run();
+                a.get()
+            }))),
+            _ => effect(owning!([a, log] move || {
+                run();
+                log.push(a.get());
+            })),
+        };
+        assert_eq!((d1.get(), d2.get()), (0, 0), "{kind}");
+        assert_eq!(caught(|| a.set(1)).as_deref(), Some("D1"), "{kind}");
+        assert_eq!((d1.get(), d2.get()), (1, 1), "{kind}");
+        assert_eq!(caught(|| a.set(2)), None, "{kind}");
+        assert_eq!((d1.get(), d2.get()), (2, 2), "{kind}");
+        log.check(&[0, 1, 2]);
+        drop(guard);
+        assert_eq!((d1.get(), d2.get(), a.subscriber_count()), (3, 3, 0), "{kind}");
+    }
 }
 
 /// A provisional result stayed after a panic; later requests looped or mixed values and errors.

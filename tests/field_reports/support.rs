@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-use hyphae::{Cell, Signal, SubscriptionGuard};
+use hyphae::{Cell, Signal, SubscriptionGuard, arena};
 
 /// A shared list of what was heard.
 pub(crate) struct Log<T>(Rc<RefCell<Vec<T>>>);
@@ -131,4 +131,84 @@ pub(crate) fn run_on_small_stack<R: Send + 'static>(
     let thread = std::thread::Builder::new().stack_size(kib * 1024).spawn(f);
     let outcome = thread.expect("the thread starts").join();
     outcome.unwrap_or_else(|payload| resume_unwind(payload))
+}
+
+/// A closure that owns clones of the variables named in front of it.
+#[allow(unused_macros, reason = "other test programs mount this file for its other parts")]
+macro_rules! owning {
+    ([$($name:ident),*] $closure:expr) => {{
+        $(let $name = $name.clone();)*
+        $closure
+    }};
+}
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use owning;
+
+/// What must not grow: cells, edges, subscriptions, bytes of the arena's tables.
+pub(crate) fn live() -> [usize; 4] {
+    let now = arena::totals();
+    [now.cells, now.edges, now.subscribers, now.table_bytes]
+}
+
+/// Turns of derived cells that `f` causes.
+pub(crate) fn turns(f: impl FnOnce()) -> u64 {
+    let before = arena::totals().recomputations;
+    f();
+    arena::totals().recomputations - before
+}
+
+/// A place that closures fill, or read, later.
+pub(crate) struct Slot<T>(Rc<RefCell<Option<T>>>);
+
+impl<T> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<T> Slot<T> {
+    pub(crate) fn new() -> Self {
+        Self(Rc::default())
+    }
+
+    /// Puts `thing` in; what was there is dropped after that.
+    pub(crate) fn put(&self, thing: T) {
+        let former = self.0.borrow_mut().replace(thing);
+        drop(former);
+    }
+
+    pub(crate) fn take(&self) -> Option<T> {
+        self.0.borrow_mut().take()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.borrow().is_none()
+    }
+}
+
+impl<T: Clone> Slot<T> {
+    pub(crate) fn get(&self) -> Option<T> {
+        self.0.borrow().clone()
+    }
+
+    /// What was put in.
+    #[track_caller]
+    pub(crate) fn full(&self) -> T {
+        self.get().expect("it was filled")
+    }
+}
+
+/// Counts its drops.
+pub(crate) struct Token(Count);
+
+impl Count {
+    pub(crate) fn token(&self) -> Token {
+        Token(self.clone())
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.up();
+    }
 }
