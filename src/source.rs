@@ -12,6 +12,7 @@ use crate::cell::{Cell, Strong, debug_handle};
 use crate::error::Error;
 use crate::graph::CellKey;
 use crate::id::CellId;
+use crate::operators::combine::named;
 use crate::operators::sample;
 use crate::pipeline::{Empty, Pipeline, Plan, Root, SourceRoot};
 use crate::signal::Signal;
@@ -192,7 +193,8 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     /// When one of them was disposed of, or the store is gone.
     #[track_caller]
     pub fn sample_on<E: 'static>(&self, source: &Source<E>) -> Cell<T, CellImmutable> {
-        expect(sample::sample_on(self, &source.cell, Location::caller()))
+        let sampled = sample::sample_on(self, &source.cell, Location::caller());
+        named(expect(sampled), self.name(), "sample_on")
     }
 }
 

@@ -42,8 +42,8 @@ impl Net {
     fn apply(&self, step: &Step) {
         batch(|| {
             step.iter().for_each(|(node, constant, reads)| {
-                self.plans[*node].set((*constant, reads.clone()))
-            })
+                self.plans[*node].set((*constant, reads.clone()));
+            });
         });
     }
 

@@ -62,12 +62,12 @@ fn row<'a>(output: &'a str, name: &str) -> &'a str {
     found.unwrap_or_else(|| panic!("no `{name}` in {output}")).trim()
 }
 
-// Every frame after the first computes 60 of the 66 derived cells. The other six are what follows from
-// names that came or went (three, never) and from alarms that were raised or ended (three, six times):
+// Every frame after the first computes 60 of the 68 derived cells. The other eight are the two of the switch (never), what
+// follows from names that came or went (three, never) and from alarms that were raised or ended (three, six times):
 // 121 * 60 + 6 * 3 = 7278.
 const SUMMARY: &str = "
 ticks             122 in 12.1 s
-cells             73 (most: 73)
+cells             77 (most: 77)
 recomputations    7278 in 121 waves
 alarms            3: cpu busy x1, cpu saturated x1, disk busy x1
 verdict           ok; frames: ok 96, busy 8, strained 18
@@ -104,6 +104,97 @@ fn a_replay_of_the_shipped_recording_is_exact_and_the_same_every_time() {
     assert_eq!(run(&["--replay", SHIPPED]).1, output);
 }
 
+// Of the 60 cells that a frame computes, four are common to all views (the time, whole seconds, the frames by level and the
+// join they are counted from); the processors have 33, the interfaces 12, the disks 11. What is not shown has no cells:
+// 121 * 37 + 4 * 3 = 4489, 121 * 16 = 1936, 121 * 15 + 2 * 3 = 1821.
+const CPU: [&str; 2] = [
+    "    time   cpu  mean   mem swap  load1  alarms  cores and verdict
+   1.0 s    0%    3%    2%    -   0.60       0  ▁▁  ok
+",
+    "
+ticks             122 in 12.1 s
+view              cpu
+cells             52 (most: 52)
+recomputations    4489 in 121 waves
+alarms            2: cpu busy x1, cpu saturated x1
+verdict           ok; frames: ok 99, busy 5, strained 18
+cpu               7.12 s worked, peak 100%; busiest core 1, peak 100%
+peaks             memory 3%, swap -, load1 0.63
+",
+];
+
+const NET: [&str; 2] = [
+    "    time  net in/s    out/s  alarms  verdict
+   1.0 s       0 B      0 B       0  ok
+",
+    "
+ticks             122 in 12.1 s
+view              net
+cells             30 (most: 30)
+recomputations    1936 in 121 waves
+alarms            0
+verdict           ok; frames: ok 122, busy 0, strained 0
+net (without lo)  peak 0 B/s in, 0 B/s out
+  lo              peak 6.0 MB/s in, 6.0 MB/s out
+",
+];
+
+const DISK: [&str; 2] = [
+    "    time  disk r/s      w/s  alarms  verdict
+   1.0 s       0 B      0 B       0  ok
+",
+    "
+ticks             122 in 12.1 s
+view              disk
+cells             30 (most: 30)
+recomputations    1821 in 121 waves
+alarms            1: disk busy x1
+verdict           ok; frames: ok 119, busy 3, strained 0
+disk              peak 5.3 MB/s read, 1.8 GB/s written
+  vda             peak 5.3 MB/s read, 1.8 GB/s written
+",
+];
+
+/// The lines of the events of a run.
+fn events(output: &str) -> String {
+    output.lines().filter(|line| line.contains(" ** ")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn a_view_shows_and_computes_one_part() {
+    let events_of = |words: &[&str]| -> String {
+        let lines = EVENTS.split_inclusive('\n');
+        lines.filter(|line| words.iter().any(|word| line.contains(word))).collect()
+    };
+    let cpu = events_of(&["cpu busy", "cpu saturated"]);
+    let disk = events_of(&["disk busy"]);
+    assert_eq!((cpu.lines().count(), disk.lines().count()), (4, 2));
+    let views = [("cpu", CPU, cpu), ("net", NET, String::new()), ("disk", DISK, disk)];
+    for (view, [start, end], expected) in views {
+        let (code, output, errors) = run(&["--view", view, "--replay", SHIPPED]);
+        assert_eq!((code, errors.as_str()), (Some(0), ""));
+        let (_title, shown) = output.split_once('\n').unwrap();
+        assert!(shown.starts_with(start), "{output}");
+        assert!(shown.ends_with(end), "{output}");
+        assert_eq!(events(&output), expected);
+        assert_eq!(run(&["--replay", SHIPPED, &format!("--view={view}")]).1, output);
+    }
+}
+
+#[test]
+fn all_is_what_is_shown_if_nothing_is_said() {
+    let (code, output, _) = run(&["--replay", SHIPPED, "--view", "all"]);
+    assert_eq!((code, output), (Some(0), run(&["--replay", SHIPPED]).1));
+}
+
+#[test]
+fn an_unknown_view_is_an_error_that_names_the_views() {
+    let (code, output, errors) = run(&["--view", "memory", "--replay", SHIPPED]);
+    assert_eq!((code, output.as_str()), (Some(2), ""));
+    let expected = "`--view` needs `cpu`, `net`, `disk` or `all`, not `memory`";
+    assert_eq!(errors, format!("vitals: {expected}; see --help\n"));
+}
+
 #[test]
 fn frames_limits_a_replay() {
     let (code, output, _) = run(&["--replay", SHIPPED, "--frames", "12"]);
@@ -122,7 +213,7 @@ fn a_wrong_command_line_ends_with_2_and_shows_nothing() {
 fn help_names_every_option() {
     let (code, output, _) = run(&["--help"]);
     assert_eq!(code, Some(0));
-    for option in ["--frames N", "--rate HZ", "--record FILE", "--replay FILE"] {
+    for option in ["--view VIEW", "--frames N", "--rate HZ", "--record FILE", "--replay FILE"] {
         assert!(output.contains(option), "{option}");
     }
 }

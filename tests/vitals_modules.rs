@@ -24,6 +24,8 @@ mod page;
 mod panel;
 #[path = "../examples/vitals/parse.rs"]
 mod parse;
+#[path = "../examples/vitals/parts.rs"]
+mod parts;
 #[path = "../examples/vitals/proc.rs"]
 mod proc;
 #[path = "../examples/vitals/reading.rs"]
@@ -40,5 +42,7 @@ mod summary;
 mod text;
 #[path = "../examples/vitals/verdict.rs"]
 mod verdict;
+#[path = "../examples/vitals/view.rs"]
+mod view;
 #[path = "../examples/vitals/words.rs"]
 mod words;

@@ -8,14 +8,21 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::view::View;
 use crate::words::shown;
 
 /// What `--help` prints.
 pub(crate) const HELP: &str = "\
 vitals: a live monitor of the Linux machine it runs on
 
-usage: vitals [--frames N] [--rate HZ] [--record FILE | --replay FILE]
+usage: vitals [--view VIEW] [--frames N] [--rate HZ] [--record FILE | --replay FILE]
 
+  --view VIEW    show and compute one part only:
+                   cpu   processors, memory, swap space and load
+                   net   network interfaces
+                   disk  disks
+                   all   all of these (default)
+                 alarms and verdict are of what is shown
   --frames N     stop after N frames (default: after 10 s; in a replay: at the
                  end of the recording)
   --rate HZ      frames per second, above 0 and up to 100 (default: 4; in a
@@ -41,6 +48,8 @@ pub(crate) const MAX_RATE: f64 = 100.0;
 pub(crate) struct Args {
     /// Where the readings come from and go to.
     pub(crate) mode: Mode,
+    /// What is shown.
+    pub(crate) view: View,
     /// Stop after so many frames; at least 1.
     pub(crate) frames: Option<u64>,
     /// Frames per second, if said.
@@ -148,10 +157,12 @@ fn unknown(arg: &OsStr) -> UsageError {
 const COUNT: &str = "a whole number of at least 1";
 const RATE: &str = "a number above 0 and up to 100";
 const FILE: &str = "a file name";
+const VIEW: &str = "`cpu`, `net`, `disk` or `all`";
 
 /// The options met so far.
 #[derive(Default)]
 struct Given {
+    view: Option<View>,
     frames: Option<u64>,
     rate: Option<f64>,
     record: Option<PathBuf>,
@@ -166,6 +177,7 @@ impl Given {
         value: impl FnOnce() -> Option<OsString>,
     ) -> Option<Result<(), UsageError>> {
         Some(match name {
+            "--view" => once(&mut self.view, name, VIEW, value, view),
             "--frames" => once(&mut self.frames, name, COUNT, value, frames),
             "--rate" => once(&mut self.rate, name, RATE, value, rate),
             "--record" => once(&mut self.record, name, FILE, value, file),
@@ -186,7 +198,8 @@ impl Given {
                 return Err(UsageError(problem.to_owned()));
             }
         };
-        Ok(Args { mode, frames: self.frames, rate: self.rate })
+        let view = self.view.unwrap_or_default();
+        Ok(Args { mode, view, frames: self.frames, rate: self.rate })
     }
 }
 
@@ -208,6 +221,10 @@ fn once<T>(
     }
     let found = shown(&value.to_string_lossy());
     Err(UsageError(format!("`{name}` needs {kind}, not `{found}`")))
+}
+
+fn view(value: &OsStr) -> Option<View> {
+    View::named(value.to_str()?)
 }
 
 fn frames(value: &OsStr) -> Option<u64> {
@@ -245,7 +262,13 @@ mod tests {
             ("--replay - --rate 1e1", Replay("-".into()), None, Some(10.0)),
         ];
         for (line, mode, frames, rate) in rows {
-            assert_eq!(parsed(line), Ok(Command::Run(Args { mode, frames, rate })), "{line}");
+            let args = Args { mode, view: View::All, frames, rate };
+            assert_eq!(parsed(line), Ok(Command::Run(args)), "{line}");
+        }
+        for view in View::ALL {
+            let args = Args { mode: Live, view, frames: Some(2), rate: None };
+            let line = format!("--view {view} --frames 2");
+            assert_eq!(parsed(&line), Ok(Command::Run(args)), "{line}");
         }
         for line in ["--help", "-h", "--frames 3 --help --nonsense"] {
             assert_eq!(parsed(line), Ok(Command::Help), "{line}");
@@ -256,6 +279,7 @@ mod tests {
     fn bad_lines_get_one_clear_line() {
         let number = "`--frames` needs a whole number of at least 1";
         let rate = "`--rate` needs a number above 0 and up to 100";
+        let view = "`--view` needs `cpu`, `net`, `disk` or `all`";
         let rows = [
             ("now", "unknown argument `now`".into()),
             ("--frame 3", "unknown argument `--frame`".into()),
@@ -274,6 +298,10 @@ mod tests {
             ("--rate inf", format!("{rate}, not `inf`")),
             ("--rate 100.1", format!("{rate}, not `100.1`")),
             ("--rate 5hz", format!("{rate}, not `5hz`")),
+            ("--view", view.into()),
+            ("--view memory", format!("{view}, not `memory`")),
+            ("--view=", format!("{view}, not ``")),
+            ("--view net --view net", "`--view` is given twice".into()),
             ("--record", "`--record` needs a file name".into()),
             ("--replay=", "`--replay` needs a file name, not ``".into()),
             ("--rate 1 --rate 2", "`--rate` is given twice".into()),
@@ -299,7 +327,8 @@ mod tests {
             let Ok(Command::Run(args)) = parsed(line) else { panic!("{line}") };
             assert_eq!(args.period(), ms.map(Duration::from_millis), "{line}");
         }
-        let slow = Args { mode: Mode::Live, frames: None, rate: Some(f64::MIN_POSITIVE) };
+        let slow =
+            Args { mode: Mode::Live, view: View::All, frames: None, rate: Some(f64::MIN_POSITIVE) };
         assert_eq!(slow.period(), Some(Duration::MAX));
     }
 
@@ -318,5 +347,18 @@ mod tests {
         assert!(HELP.contains(&format!("after {DEFAULT_SECONDS} s;")));
         assert!(HELP.contains(&format!("default: {DEFAULT_RATE};")));
         assert!(HELP.contains(&format!("up to {MAX_RATE} ")));
+        let default = HELP.lines().filter(|line| line.contains("(default)")).collect::<Vec<_>>();
+        assert_eq!(
+            default,
+            [format!("                   {}   all of these (default)", View::default())]
+        );
+    }
+
+    #[test]
+    fn the_help_tells_every_view() {
+        for view in View::ALL {
+            assert!(HELP.contains(&format!("\n                   {view:<4}  ")), "{view}");
+            assert!(VIEW.contains(&format!("`{view}`")));
+        }
     }
 }

@@ -153,9 +153,10 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::View;
 
     fn args(mode: Mode, frames: Option<u64>) -> Args {
-        Args { mode, frames, rate: Some(100.0) }
+        Args { mode, view: View::All, frames, rate: Some(100.0) }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A live monitor of the machine it runs on, with all it shows derived by cells.
 //!
 //! Reads the counters of Linux below `/proc` at a chosen rate (`--help` tells how to choose), or a
-//! recording of them. [`panel`] has the cells, [`screen`] the subscribers that write; here is the loop
-//! between them.
+//! recording of them. [`panel`] has the cells that are always there, [`parts`] those of the view
+//! that is chosen, [`screen`] the subscribers that write; here is the loop between them.
 
 mod alarm;
 mod args;
@@ -13,6 +13,7 @@ mod measure;
 mod page;
 mod panel;
 mod parse;
+mod parts;
 mod proc;
 mod reading;
 mod record;
@@ -21,6 +22,7 @@ mod screen;
 mod summary;
 mod text;
 mod verdict;
+mod view;
 mod words;
 
 use std::error::Error;
@@ -29,11 +31,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::rc::Rc;
 
+use hyphae::Cell;
+
 use crate::input::Input;
 use crate::page::Page;
 use crate::panel::Panel;
 use crate::screen::Screen;
 use crate::summary::{Tally, summary};
+use crate::view::View;
 
 fn main() -> ExitCode {
     let args = match args::from_env() {
@@ -41,7 +46,7 @@ fn main() -> ExitCode {
         Err(code) => return code,
     };
     let input = Input::open(&args, Path::new(proc::ROOT));
-    let done = input.and_then(|input| run(input, &Page::stdout()));
+    let done = input.and_then(|input| run(input, args.view, &Page::stdout()));
     hyphae::arena::assert_no_live();
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,10 +59,11 @@ fn main() -> ExitCode {
 }
 
 /// Shows all frames, then the summary; after an error the summary is of the frames before it.
-fn run(mut input: Input, page: &Page) -> Result<(), Box<dyn Error>> {
+fn run(mut input: Input, view: View, page: &Page) -> Result<(), Box<dyn Error>> {
     page.line(&input.title);
     let first = input.frames.next().ok_or("there are no frames")??;
-    let panel = Rc::new(Panel::new(&first));
+    let view = Cell::new(view).with_name("view");
+    let panel = Rc::new(Panel::new(&first, &view));
     let screen = Screen::of(&panel, page);
     let mut tally = Tally::default();
     tally.count();

@@ -1,6 +1,7 @@
-//! All cells of the monitor: sources for what is read, and what is derived from them.
+//! The cells of the monitor: sources for what is read, the view, and what is derived for it.
 //!
 //! Each frame is one batch, so everything derived is computed once for it and from one reading.
+//! What the view does not show has no cells: a switch makes those of the next view and drops the others.
 //! Knows neither where readings come from nor how anything is shown.
 
 use std::collections::BTreeMap;
@@ -8,28 +9,31 @@ use std::rc::Rc;
 
 use hyphae::{Cell, Pipeline, arena, batch};
 
-use crate::alarm::{Alarm, Rule};
-use crate::gauge::{Gauge, Shown, Traffic};
-use crate::measure::{
-    Flow, Moment, Volumes, device_flow, disk_volumes, is_disk, is_network, larger, memory_used,
-    net_volumes, spent, swap_used, total_flow,
-};
+use crate::gauge::Shown;
+use crate::measure::{Volumes, disk_volumes, net_volumes};
+use crate::parts::Parts;
 use crate::reading::{CpuTimes, Memory, Reading};
-use crate::rows::Rows;
-use crate::text::{number, percent};
-use crate::verdict::{Level, Verdict, raised, verdict};
+use crate::view::View;
 
-type Cores = Rc<BTreeMap<u64, CpuTimes>>;
+/// The processor times of each core by its number; cheap to clone.
+pub(crate) type Cores = Rc<BTreeMap<u64, CpuTimes>>;
 
 /// The cells that are written, all of them once a frame.
-struct Sources {
-    clock: Cell<u64>,
-    cpu: Cell<CpuTimes>,
-    cores: Cell<Cores>,
-    memory: Cell<Memory>,
-    load: Cell<Option<f64>>,
-    nets: Cell<Volumes>,
-    disks: Cell<Volumes>,
+pub(crate) struct Sources {
+    /// The time of the reading, in ms.
+    pub(crate) clock: Cell<u64>,
+    /// All processors together.
+    pub(crate) cpu: Cell<CpuTimes>,
+    /// Each core.
+    pub(crate) cores: Cell<Cores>,
+    /// Memory and swap space.
+    pub(crate) memory: Cell<Memory>,
+    /// The load of the last minute.
+    pub(crate) load: Cell<Option<f64>>,
+    /// Network interfaces.
+    pub(crate) nets: Cell<Volumes>,
+    /// Disks.
+    pub(crate) disks: Cell<Volumes>,
 }
 
 impl Sources {
@@ -65,119 +69,24 @@ fn load1(reading: &Reading) -> Option<f64> {
     reading.load.map(|load| load.averages[0])
 }
 
-/// The devices of one kind.
-pub(crate) struct Devices {
-    /// All that count, together.
-    pub(crate) total: Traffic,
-    /// Each for itself.
-    pub(crate) rows: Rows<String, Traffic>,
-}
-
-impl Devices {
-    fn of(
-        kind: &str,
-        clock: &Cell<u64>,
-        volumes: &Cell<Volumes>,
-        counts: fn(&str, &Volumes) -> bool,
-    ) -> Self {
-        let moments: Shown<Moment> = clock.join(volumes).with_name(format!("{kind} moment"));
-        let total =
-            Traffic::of(kind, &moments, move |before, after| total_flow(before, after, counts));
-        let rows = Rows::of(&format!("{kind} names"), volumes, move |name: &String| {
-            let device = name.clone();
-            Traffic::of(name, &moments, move |before, after| device_flow(&device, before, after))
-        });
-        Self { total, rows }
-    }
-}
-
-/// A value and the highest it was.
-pub(crate) struct Value {
-    /// Now.
-    pub(crate) now: Shown<Option<f64>>,
-    /// The highest so far.
-    pub(crate) peak: Shown<Option<f64>>,
-}
-
-impl Value {
-    fn of(name: &str, now: Shown<Option<f64>>) -> Self {
-        let peak = (&now)
-            .scan(None, |peak, now| larger(*peak, *now))
-            .materialize()
-            .with_name(format!("{name} peak"));
-        Self { now: now.with_name(name), peak }
-    }
-}
-
-/// All that is derived.
+/// All cells.
 pub(crate) struct Panel {
-    sources: Sources,
+    sources: Rc<Sources>,
     /// Seconds since the first frame.
     pub(crate) elapsed: Shown<f64>,
     /// Whole seconds since the first frame; changes once a second.
     pub(crate) second: Shown<u64>,
-    /// All cores together.
-    pub(crate) cpu: Gauge,
-    /// Clock ticks worked since the first frame.
-    pub(crate) worked: Shown<u64>,
-    /// Each core.
-    pub(crate) cores: Rows<u64, Gauge>,
-    /// The share of memory in use.
-    pub(crate) memory: Value,
-    /// The share of swap space in use.
-    pub(crate) swap: Value,
-    /// The load of the last minute.
-    pub(crate) load: Value,
-    /// Network interfaces.
-    pub(crate) net: Devices,
-    /// Disks.
-    pub(crate) disk: Devices,
-    /// All alarms.
-    pub(crate) alarms: Vec<Alarm>,
-    /// How many of them are raised.
-    pub(crate) running: Shown<usize>,
-    /// How the machine is.
-    pub(crate) verdict: Shown<Verdict>,
-    /// How many frames it was at each level.
-    pub(crate) by_level: Shown<[u64; 3]>,
+    /// What is derived for the view; changes with it.
+    pub(crate) parts: Shown<Rc<Parts>>,
 }
 
 impl Panel {
-    /// The panel of a machine, from its first reading.
-    pub(crate) fn new(first: &Reading) -> Self {
-        let sources = Sources::new(first);
-        let cpu = Gauge::of("cpu", &sources.cpu);
-        let memory = share("memory", &sources.memory, memory_used);
-        let swap = share("swap", &sources.memory, swap_used);
-        let load = Value::of("load1", sources.load.clone().lock());
-        let disk = Devices::of("disk", &sources.clock, &sources.disks, is_disk);
-        let alarms = alarms(&Watched {
-            cpu: &cpu.mean,
-            memory: &memory.now,
-            swap: &swap.now,
-            load: &load_per_core(&sources),
-            disk: &busy(&disk.total.now),
-        });
-        let raised = raised(&alarms);
-        let verdict = verdict(&alarms, &raised);
+    /// The panel of a machine, from its first reading. The view may change between any two frames.
+    pub(crate) fn new(first: &Reading, view: &Cell<View>) -> Self {
+        let sources = Rc::new(Sources::new(first));
         let (elapsed, second) = times(&sources.clock);
-        Self {
-            elapsed,
-            second,
-            worked: worked(&sources.cpu),
-            cores: core_rows(&sources.cores),
-            net: Devices::of("net", &sources.clock, &sources.nets, is_network),
-            by_level: by_level(&sources.clock, &verdict),
-            cpu,
-            memory,
-            swap,
-            load,
-            disk,
-            running: running(&raised),
-            alarms,
-            verdict,
-            sources,
-        }
+        let parts = parts(view, &sources);
+        Self { sources, elapsed, second, parts }
     }
 
     /// Takes the next reading.
@@ -201,92 +110,21 @@ fn times(clock: &Cell<u64>) -> (Shown<f64>, Shown<u64>) {
     (elapsed.materialize().with_name("elapsed"), second.materialize().with_name("second"))
 }
 
-fn worked(cpu: &Cell<CpuTimes>) -> Shown<u64> {
-    let first = cpu.get();
-    cpu.map(move |now| spent(&first, now).0).materialize().with_name("worked")
-}
-
-fn core_rows(cores: &Cell<Cores>) -> Rows<u64, Gauge> {
-    let input = cores.clone();
-    Rows::of("core numbers", cores, move |&id| {
-        let times = (&input)
-            .map(move |cores| cores.get(&id).copied().unwrap_or_default())
-            .materialize()
-            .with_name(format!("core {id} times"));
-        Gauge::of(&format!("core {id}"), &times)
-    })
-}
-
-fn share(name: &str, memory: &Cell<Memory>, used: fn(&Memory) -> Option<f64>) -> Value {
-    Value::of(name, memory.map(used).materialize())
-}
-
-fn load_per_core(sources: &Sources) -> Shown<Option<f64>> {
-    let count = (&sources.cores)
-        .map(|cores| cores.len().max(1))
-        .deduped()
-        .materialize()
-        .with_name("core count");
-    sources
-        .load
-        .join(&count)
-        .map(|(load, cores)| load.map(|load| load / *cores as f64))
-        .materialize()
-        .with_name("load per core")
-}
-
-fn busy(disk: &Shown<Option<Flow>>) -> Shown<Option<f64>> {
-    disk.map(|flow| flow.map(|flow| flow.busy)).materialize().with_name("disk busy")
-}
-
-fn running(raised: &Shown<Vec<bool>>) -> Shown<usize> {
-    raised
-        .map(|raised| raised.iter().filter(|raised| **raised).count())
-        .materialize()
-        .with_name("alarms running")
-}
-
-fn by_level(clock: &Cell<u64>, verdict: &Shown<Verdict>) -> Shown<[u64; 3]> {
-    clock
-        .join(verdict)
-        .scan([0; 3], |frames, (_, verdict)| {
-            let mut frames = *frames;
-            frames[verdict.level as usize] += 1;
-            frames
-        })
-        .materialize()
-        .with_name("frames by level")
-}
-
-/// What the alarms watch.
-struct Watched<'a> {
-    cpu: &'a Shown<Option<f64>>,
-    memory: &'a Shown<Option<f64>>,
-    swap: &'a Shown<Option<f64>>,
-    load: &'a Shown<Option<f64>>,
-    disk: &'a Shown<Option<f64>>,
-}
-
-fn alarms(on: &Watched<'_>) -> Vec<Alarm> {
-    use Level::{Busy, Strained};
-    let rule = |text| {
-        move |what, level, above, below, hold| Rule { what, level, above, below, hold, text }
-    };
-    let (share, plain) = (rule(percent), rule(number));
-    vec![
-        Alarm::on(on.cpu, share("cpu busy", Busy, 0.7, 0.5, 3)),
-        Alarm::on(on.cpu, share("cpu saturated", Strained, 0.92, 0.8, 3)),
-        Alarm::on(on.memory, share("memory nearly full", Strained, 0.9, 0.85, 3)),
-        Alarm::on(on.swap, share("swap half full", Busy, 0.5, 0.4, 3)),
-        Alarm::on(on.disk, share("disk busy", Busy, 0.8, 0.5, 2)),
-        Alarm::on(on.load, plain("queue for the cpu", Busy, 1.0, 0.8, 3)),
-        Alarm::on(on.load, plain("long queue for the cpu", Strained, 3.0, 2.0, 3)),
-    ]
+/// The parts of the view. The cell in the switch holds their handles, and only the switch holds that cell: with the next
+/// view it goes, and all cells of the last one go with it.
+fn parts(view: &Cell<View>, sources: &Rc<Sources>) -> Shown<Rc<Parts>> {
+    let sources = sources.clone();
+    let parts = view.switch_map(move |view| {
+        Cell::new(Rc::new(Parts::of(*view, &sources))).with_name(format!("parts of {view}"))
+    });
+    parts.with_name("parts")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::Flow;
+    use crate::parts::{Devices, Machine};
     use crate::reading::{Core, Disk, Load, Net};
 
     /// A machine whose counters are all proportional to the time, with these interfaces and cores.
@@ -304,42 +142,65 @@ mod tests {
         reading
     }
 
+    /// A panel that shows all, and its parts.
+    fn panel(first: &Reading) -> (Panel, Rc<Parts>) {
+        let panel = Panel::new(first, &Cell::new(View::All));
+        let parts = panel.parts.get();
+        (panel, parts)
+    }
+
+    impl Parts {
+        fn machine(&self) -> &Machine {
+            self.machine.as_ref().expect("processors are shown")
+        }
+
+        fn net(&self) -> &Devices {
+            self.net.as_ref().expect("interfaces are shown")
+        }
+
+        fn disk(&self) -> &Devices {
+            self.disk.as_ref().expect("disks are shown")
+        }
+    }
+
     #[test]
     fn everything_follows_a_reading() {
-        let panel = Panel::new(&reading(500, &["lo", "eth0"], &[0, 1]));
-        assert_eq!((panel.cpu.now.get(), panel.net.total.now.get()), (None, None));
+        let (panel, parts) = panel(&reading(500, &["lo", "eth0"], &[0, 1]));
+        let machine = parts.machine();
+        assert_eq!((machine.cpu.now.get(), parts.net().total.now.get()), (None, None));
         panel.tick(&reading(1500, &["lo", "eth0"], &[0, 1]));
-        let (net, disk) = (panel.net.total.now.get(), panel.disk.total.now.get());
+        let (net, disk) = (parts.net().total.now.get(), parts.disk().total.now.get());
         let flow = |taken, given, busy| Some(Flow { taken, given, busy });
         assert_eq!(net, flow(1000.0, 2000.0, 0.0));
         assert_eq!(disk, flow(512_000.0, 0.0, 0.5));
-        assert_eq!((panel.cpu.now.get(), panel.worked.get()), (Some(0.25), 1000));
-        assert_eq!((panel.memory.now.get(), panel.swap.now.get()), (Some(0.25), None));
+        assert_eq!((machine.cpu.now.get(), machine.worked.get()), (Some(0.25), 1000));
+        assert_eq!((machine.memory.now.get(), machine.swap.now.get()), (Some(0.25), None));
         assert_eq!((panel.elapsed.get(), panel.second.get()), (1.0, 1));
-        assert_eq!(panel.by_level.get(), [2, 0, 0]);
+        assert_eq!(parts.by_level.get(), [2, 0, 0]);
     }
 
     #[test]
     fn devices_and_cores_come_and_go() {
-        let panel = Panel::new(&reading(0, &["eth0"], &[0]));
+        let (panel, parts) = panel(&reading(0, &["eth0"], &[0]));
+        let net = parts.net();
         let cells = arena::totals().cells;
         panel.tick(&reading(1000, &["eth0", "eth1"], &[0, 2]));
-        let rows = panel.net.rows.list();
+        let rows = net.rows.list();
         let (name, new) = &rows[1];
         assert_eq!((name.as_str(), new.now.get()), ("eth1", None));
         assert_eq!(arena::totals().cells, cells + 2 + 4);
-        assert_eq!(panel.net.total.now.get().unwrap().taken, 1000.0);
+        assert_eq!(net.total.now.get().unwrap().taken, 1000.0);
         panel.tick(&reading(2000, &["eth0", "eth1"], &[0, 2]));
         assert_eq!(new.now.get().unwrap().taken, 1000.0);
-        assert_eq!(panel.net.total.now.get().unwrap().taken, 2000.0);
-        assert_eq!(panel.cores.list()[1].1.now.get(), Some(0.25));
+        assert_eq!(net.total.now.get().unwrap().taken, 2000.0);
+        assert_eq!(parts.machine().cores.list()[1].1.now.get(), Some(0.25));
         drop(rows);
         panel.tick(&reading(3000, &["eth0"], &[0]));
         assert_eq!(arena::totals().cells, cells);
-        assert_eq!(panel.net.total.now.get().unwrap().taken, 1000.0);
+        assert_eq!(net.total.now.get().unwrap().taken, 1000.0);
         panel.tick(&reading(4000, &[], &[]));
-        assert_eq!(panel.net.total.now.get(), Some(Flow::default()));
-        drop(panel);
+        assert_eq!(net.total.now.get(), Some(Flow::default()));
+        drop((panel, parts));
         arena::assert_no_live();
     }
 
@@ -349,15 +210,84 @@ mod tests {
             memory: Memory::from([100, 1, 0, 0, 0, 0, 0]),
             ..reading(at_ms, &[], &[0])
         };
-        let panel = Panel::new(&full(0));
+        let (panel, parts) = panel(&full(0));
         let verdicts = [1000, 2000, 3000].map(|at_ms| {
             panel.tick(&full(at_ms));
-            panel.verdict.get().to_string()
+            parts.verdict.get().to_string()
         });
         assert_eq!(
             verdicts,
             ["ok", "strained: memory nearly full", "strained: memory nearly full"]
         );
-        assert_eq!((panel.running.get(), panel.by_level.get()), (1, [2, 0, 2]));
+        assert_eq!((parts.running.get(), parts.by_level.get()), (1, [2, 0, 2]));
+    }
+
+    /// Recomputations of a frame, and the cells that there are after it.
+    fn cost(panel: &Panel, at_ms: u64) -> (u64, usize) {
+        let before = arena::totals().recomputations;
+        panel.tick(&reading(at_ms, &["lo", "eth0"], &[0, 1]));
+        let after = arena::totals();
+        (after.recomputations - before, after.cells)
+    }
+
+    #[test]
+    fn what_is_not_shown_has_no_cells() {
+        let view = Cell::new(View::All);
+        let panel = Panel::new(&reading(0, &["lo", "eth0"], &[0, 1]), &view);
+        let cpu = panel.parts.with(|parts| parts.machine().cpu.now.downgrade());
+        let all = cost(&panel, 100);
+        view.set(View::Net);
+        assert!(!cpu.is_alive());
+        let net = cost(&panel, 200);
+        view.set(View::Disk);
+        let disk = cost(&panel, 300);
+        view.set(View::Cpu);
+        let machine = cost(&panel, 400);
+        // Beside its groups a view has 8 sources, the times (2), the switch (3), the verdict with its history (4), and the
+        // list of the alarms that are raised. Over interfaces there is no alarm: that list ends at once, and is gone.
+        let (shared, list) = (8 + 2 + 3 + 4, 1);
+        let groups = (net.1 - shared) + (disk.1 - shared - list) + (machine.1 - shared - list);
+        assert_eq!(all.1, groups + shared + list);
+        assert!(net.0 < all.0 && disk.0 < all.0 && machine.0 < all.0);
+        view.set(View::All);
+        assert_eq!(cost(&panel, 500), all);
+        drop((panel, view));
+        arena::assert_no_live();
+    }
+
+    #[test]
+    fn figures_begin_when_they_are_shown() {
+        let view = Cell::new(View::Cpu);
+        let first = reading(0, &["eth0"], &[0]);
+        let panel = Panel::new(&first, &view);
+        panel.tick(&reading(1000, &["eth0"], &[0]));
+        view.set(View::Net);
+        let parts = panel.parts.get();
+        assert_eq!((parts.net().total.now.get(), parts.by_level.get()), (None, [1, 0, 0]));
+        panel.tick(&reading(2000, &["eth0"], &[0]));
+        assert_eq!(parts.net().total.peak.get().taken, 1000.0);
+        view.set(View::All);
+        let peak = panel.parts.with(|parts| parts.net().total.peak.get().taken);
+        assert_eq!(peak, 0.0);
+        assert_eq!(panel.parts.with(|parts| parts.machine().worked.get()), 0);
+        assert_eq!(panel.second.get(), 2, "the time goes on");
+    }
+
+    /// A view that changes together with a frame: the cells of the last one are not computed for it.
+    #[test]
+    fn a_view_may_change_with_a_frame() {
+        let view = Cell::new(View::Cpu);
+        let panel = Panel::new(&reading(0, &["eth0"], &[0]), &view);
+        panel.tick(&reading(1000, &["eth0"], &[0]));
+        let level = panel.parts.with(|parts| parts.by_level.downgrade());
+        batch(|| {
+            view.set(View::Net);
+            panel.sources.set(&reading(2000, &["eth0"], &[0]));
+        });
+        assert!(!level.is_alive());
+        let parts = panel.parts.get();
+        assert_eq!((parts.view, parts.net().total.now.get()), (View::Net, None));
+        panel.tick(&reading(3000, &["eth0"], &[0]));
+        assert_eq!(parts.net().total.now.get().map(|flow| flow.taken), Some(1000.0));
     }
 }

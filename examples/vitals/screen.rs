@@ -4,16 +4,18 @@
 //! went. A subscriber reads other cells as they are in the wave under way, so a line is of one frame.
 //! Writes no cell.
 
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::rc::Rc;
 
 use hyphae::{Pipeline, Signal, SubscriptionGuard};
 
 use crate::alarm::Alarm;
-use crate::gauge::Shown;
+use crate::gauge::{Gauge, Shown};
 use crate::measure::Flow;
 use crate::page::Page;
 use crate::panel::Panel;
+use crate::parts::Parts;
 use crate::rows::{Rows, changes};
 use crate::text::{bar, bytes, number, percent};
 
@@ -22,31 +24,39 @@ const BARS: usize = 32;
 
 /// Keeps the subscribers.
 pub(crate) struct Screen {
-    _guards: Vec<SubscriptionGuard>,
+    _guards: [SubscriptionGuard; 2],
 }
 
 impl Screen {
-    /// Starts to write what a panel shows.
+    /// Starts to write what a panel shows; with each view it begins anew.
     pub(crate) fn of(panel: &Rc<Panel>, page: &Page) -> Self {
-        page.line(&headings());
         let events = Events { page: page.clone(), elapsed: panel.elapsed.clone() };
-        let mut guards = vec![
-            lines(panel, page),
-            events.rows("core", &panel.cores),
-            events.rows("interface", &panel.net.rows),
-            events.rows("disk", &panel.disk.rows),
-        ];
-        guards.extend(panel.alarms.iter().map(|alarm| events.alarm(alarm)));
-        Self { _guards: guards }
+        let of_view = RefCell::new(Vec::new());
+        let follow = panel.parts.watch(move |parts| {
+            events.page.line(&headings(parts));
+            let before = of_view.replace(events.all(parts));
+            drop(before);
+        });
+        Self { _guards: [follow, lines(panel, page)] }
     }
 }
 
-fn headings() -> String {
-    let mut line = format!("{:>8}  {:>4} {:>5}", "time", "cpu", "mean");
-    line += &format!("  {:>4} {:>4}", "mem", "swap");
-    line += &format!("  {:>8} {:>8}", "net in/s", "out/s");
-    line += &format!("  {:>8} {:>8}", "disk r/s", "w/s");
-    line + &format!("  {:>5}  {:>6}  {}", "load1", "alarms", "cores and verdict")
+fn headings(parts: &Parts) -> String {
+    let mut line = format!("{:>8}", "time");
+    if parts.machine.is_some() {
+        line += &format!("  {:>4} {:>5}", "cpu", "mean");
+        line += &format!("  {:>4} {:>4}", "mem", "swap");
+    }
+    if parts.net.is_some() {
+        line += &format!("  {:>8} {:>8}", "net in/s", "out/s");
+    }
+    if parts.disk.is_some() {
+        line += &format!("  {:>8} {:>8}", "disk r/s", "w/s");
+    }
+    if parts.machine.is_some() {
+        return line + &format!("  {:>5}  {:>6}  cores and verdict", "load1", "alarms");
+    }
+    line + &format!("  {:>6}  verdict", "alarms")
 }
 
 /// A line each second. What was there before the first frame is no line.
@@ -60,26 +70,33 @@ fn lines(panel: &Rc<Panel>, page: &Page) -> SubscriptionGuard {
 }
 
 fn line(panel: &Panel) -> String {
+    let parts = panel.parts.get();
     let mut line = stamp(panel.elapsed.get());
-    let (cpu, mean) = (panel.cpu.now.get(), panel.cpu.mean.get());
-    line += &format!("  {:>4} {:>5}", percent(cpu), percent(mean));
-    let (memory, swap) = (panel.memory.now.get(), panel.swap.now.get());
-    line += &format!("  {:>4} {:>4}", percent(memory), percent(swap));
-    for traffic in [&panel.net.total, &panel.disk.total] {
-        let (taken, given) = amounts(traffic.now.get());
+    if let Some(machine) = &parts.machine {
+        let (cpu, mean) = (machine.cpu.now.get(), machine.cpu.mean.get());
+        line += &format!("  {:>4} {:>5}", percent(cpu), percent(mean));
+        let (memory, swap) = (machine.memory.now.get(), machine.swap.now.get());
+        line += &format!("  {:>4} {:>4}", percent(memory), percent(swap));
+    }
+    for devices in [&parts.net, &parts.disk].into_iter().flatten() {
+        let (taken, given) = amounts(devices.total.now.get());
         line += &format!("  {taken:>8} {given:>8}");
     }
-    let (load, alarms) = (panel.load.now.get(), panel.running.get());
-    line += &format!("  {:>5}  {alarms:>6}", number(load));
-    line + &format!("  {}  {}", bars(panel), panel.verdict.get())
+    if let Some(machine) = &parts.machine {
+        line += &format!("  {:>5}", number(machine.load.now.get()));
+    }
+    line += &format!("  {:>6}", parts.running.get());
+    if let Some(machine) = &parts.machine {
+        line += &format!("  {}", bars(&machine.cores.list()));
+    }
+    line + &format!("  {}", parts.verdict.get())
 }
 
 /// A bar for each core; of many cores the first ones.
-fn bars(panel: &Panel) -> String {
-    let rows = panel.cores.list();
-    let shown = rows.iter().take(BARS);
+fn bars(cores: &[(u64, Gauge)]) -> String {
+    let shown = cores.iter().take(BARS);
     let mut bars: String = shown.map(|(_, core)| bar(core.now.get())).collect();
-    if rows.len() > BARS {
+    if cores.len() > BARS {
         bars.push('…');
     }
     bars
@@ -102,6 +119,15 @@ struct Events {
 }
 
 impl Events {
+    /// Subscribes to all that can happen in a view.
+    fn all(&self, parts: &Parts) -> Vec<SubscriptionGuard> {
+        let cores = parts.machine.iter().map(|machine| self.rows("core", &machine.cores));
+        let nets = parts.net.iter().map(|net| self.rows("interface", &net.rows));
+        let disks = parts.disk.iter().map(|disk| self.rows("disk", &disk.rows));
+        let alarms = parts.alarms.iter().map(|alarm| self.alarm(alarm));
+        cores.chain(nets).chain(disks).chain(alarms).collect()
+    }
+
     fn writer(&self) -> impl Fn(&str) + 'static {
         let (page, elapsed) = (self.page.clone(), self.elapsed.clone());
         move |text| page.line(&format!("{}  ** {text}", stamp(elapsed.get())))
@@ -142,7 +168,8 @@ impl Events {
 mod tests {
     use super::*;
     use crate::reading::{Memory, Net, Reading};
-    use std::cell::RefCell;
+    use crate::view::View;
+    use hyphae::Cell;
 
     fn reading(at_ms: u64, nets: &[&str], free: u64) -> Reading {
         let net = |name: &&str| Net { name: (*name).to_owned(), totals: [at_ms, 0, 0, 0].into() };
@@ -156,15 +183,25 @@ mod tests {
 
     /// What the screen writes for these frames.
     fn written(frames: &[Reading]) -> Vec<String> {
+        let views = vec![View::All; frames.len()];
+        written_in(&views, frames)[1..].to_vec()
+    }
+
+    /// What it writes, headings too, with the view that is set before each frame.
+    fn written_in(views: &[View], frames: &[Reading]) -> Vec<String> {
         let out = Rc::new(RefCell::new(Vec::new()));
         let page = Page::on(out.clone());
-        let panel = Rc::new(Panel::new(&frames[0]));
+        let view = Cell::new(views[0]);
+        let panel = Rc::new(Panel::new(&frames[0], &view));
         let screen = Screen::of(&panel, &page);
-        frames[1..].iter().for_each(|frame| panel.tick(frame));
-        drop((screen, panel));
+        for (next, frame) in views.iter().zip(frames).skip(1) {
+            view.set_if_changed(*next);
+            panel.tick(frame);
+        }
+        drop((screen, panel, view));
         hyphae::arena::assert_no_live();
         let text = String::from_utf8(out.take()).unwrap();
-        text.lines().skip(1).map(str::to_owned).collect()
+        text.lines().map(str::to_owned).collect()
     }
 
     #[test]
@@ -198,5 +235,39 @@ mod tests {
         let lines = written(&[reading(0, &["a"], 50), reading(2000, &["a"], 75)]);
         let expected = "   2.0 s    0%    0%   25%    -    1.0 kB      0 B       0 B      0 B      -       0    ok";
         assert_eq!(lines, [expected]);
+    }
+
+    #[test]
+    fn a_view_has_its_own_columns_and_events() {
+        use View::{All, Cpu, Disk, Net};
+        let frame = |at_ms, nets: &[&str]| reading(at_ms, nets, 50);
+        let frames = [
+            frame(0, &["a"]),
+            frame(1000, &["a", "b"]), // an interface that nobody sees come
+            frame(2000, &["a"]),
+            frame(3000, &["a", "c"]),
+            frame(4000, &["a"]),
+            frame(5000, &["a"]),
+        ];
+        let lines = written_in(&[Cpu, Cpu, Net, Net, Disk, All], &frames);
+        let expected = [
+            "    time   cpu  mean   mem swap  load1  alarms  cores and verdict",
+            "   1.0 s    0%    0%   50%    -      -       0    ok",
+            "    time  net in/s    out/s  alarms  verdict",
+            "   2.0 s  ** interface b vanished",
+            "   2.0 s    1.0 kB      0 B       0  ok",
+            "   3.0 s  ** interface c appeared",
+            "   3.0 s    1.0 kB      0 B       0  ok",
+            "    time  disk r/s      w/s  alarms  verdict",
+            "   4.0 s       0 B      0 B       0  ok",
+            "    time   cpu  mean   mem swap  net in/s    out/s  disk r/s      w/s  load1  alarms  cores and verdict",
+            "   5.0 s    0%    0%   50%    -    1.0 kB      0 B       0 B      0 B      -       0    ok",
+        ];
+        let sorted = |mut lines: Vec<String>| {
+            // In one wave the order of unrelated cells is not promised.
+            lines[3..7].sort();
+            lines
+        };
+        assert_eq!(sorted(lines), sorted(expected.map(str::to_owned).to_vec()));
     }
 }

@@ -5,9 +5,11 @@
 use hyphae::arena;
 
 use crate::gauge::Traffic;
-use crate::panel::{Devices, Panel};
+use crate::panel::Panel;
+use crate::parts::{Devices, Machine, Parts};
 use crate::text::{bytes, number, percent};
 use crate::verdict::Level;
+use crate::view::View;
 
 /// What the main loop counts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,16 +30,22 @@ impl Tally {
 
 /// The lines of the summary. `clock_ticks` is the unit of processor times, per second.
 pub(crate) fn summary(panel: &Panel, tally: Tally, clock_ticks: u64) -> Vec<String> {
-    let elapsed = panel.elapsed.get();
+    let (elapsed, parts) = (panel.elapsed.get(), panel.parts.get());
     let mut lines =
         vec![String::new(), row("ticks", &format!("{} in {elapsed:.1} s", tally.ticks))];
+    if parts.view != View::All {
+        lines.push(row("view", &parts.view.to_string()));
+    }
     lines.extend(graph(tally));
-    lines.push(row("alarms", &alarms(panel)));
-    lines.push(row("verdict", &verdict(panel)));
-    lines.push(row("cpu", &cpu(panel, clock_ticks)));
-    lines.push(row("peaks", &peaks(panel)));
-    lines.extend(devices("net (without lo)", "in", "out", &panel.net));
-    lines.extend(devices("disk", "read", "written", &panel.disk));
+    lines.push(row("alarms", &alarms(&parts)));
+    lines.push(row("verdict", &verdict(&parts)));
+    if let Some(machine) = &parts.machine {
+        lines.push(row("cpu", &cpu(machine, clock_ticks)));
+        lines.push(row("peaks", &peaks(machine)));
+    }
+    let net = parts.net.iter().flat_map(|net| devices("net (without lo)", "in", "out", net));
+    lines.extend(net);
+    lines.extend(parts.disk.iter().flat_map(|disk| devices("disk", "read", "written", disk)));
     lines
 }
 
@@ -52,8 +60,8 @@ fn graph(tally: Tally) -> [String; 2] {
     [row("cells", &cells), row("recomputations", &work)]
 }
 
-fn alarms(panel: &Panel) -> String {
-    let counted = panel.alarms.iter().map(|alarm| (alarm.watch.get(), alarm));
+fn alarms(parts: &Parts) -> String {
+    let counted = parts.alarms.iter().map(|alarm| (alarm.watch.get(), alarm));
     let raised: Vec<_> = counted.filter(|(watch, _)| watch.count > 0).collect();
     let mut text = raised.iter().map(|(watch, _)| watch.count).sum::<u64>().to_string();
     for (at, (watch, alarm)) in raised.iter().enumerate() {
@@ -64,17 +72,17 @@ fn alarms(panel: &Panel) -> String {
     text
 }
 
-fn verdict(panel: &Panel) -> String {
-    let frames = panel.by_level.get();
+fn verdict(parts: &Parts) -> String {
+    let frames = parts.by_level.get();
     let counts = Level::ALL.map(|level| format!("{level} {}", frames[level as usize]));
-    format!("{}; frames: {}", panel.verdict.get(), counts.join(", "))
+    format!("{}; frames: {}", parts.verdict.get(), counts.join(", "))
 }
 
-fn cpu(panel: &Panel, clock_ticks: u64) -> String {
-    let worked = panel.worked.get() as f64 / clock_ticks as f64;
-    let peak = percent(panel.cpu.peak.get());
+fn cpu(machine: &Machine, clock_ticks: u64) -> String {
+    let worked = machine.worked.get() as f64 / clock_ticks as f64;
+    let peak = percent(machine.cpu.peak.get());
     let mut text = format!("{worked:.2} s worked, peak {peak}");
-    let cores = panel.cores.list();
+    let cores = machine.cores.list();
     let peaks = cores.iter().map(|(id, core)| (core.peak.get(), id));
     let busiest = peaks.max_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(a.1.cmp(b.1)));
     if let Some((peak, id)) = busiest {
@@ -83,9 +91,9 @@ fn cpu(panel: &Panel, clock_ticks: u64) -> String {
     text
 }
 
-fn peaks(panel: &Panel) -> String {
-    let memory = percent(panel.memory.peak.get());
-    let (swap, load) = (panel.swap.peak.get(), panel.load.peak.get());
+fn peaks(machine: &Machine) -> String {
+    let memory = percent(machine.memory.peak.get());
+    let (swap, load) = (machine.swap.peak.get(), machine.load.peak.get());
     format!("memory {memory}, swap {}, load1 {}", percent(swap), number(load))
 }
 

@@ -199,3 +199,39 @@ fn an_order_edge_gives_way() {
 fn rank(graph: &Graph<u32>, id: CellKey) -> Rank {
     graph.rank_of(id).unwrap()
 }
+
+#[test]
+fn a_young_input_takes_a_vacant_place_below_its_reader() {
+    let mut graph = Graph::new();
+    let ids: Vec<_> = (0..103u32).map(|node| graph.insert(node)).collect();
+    for src in 2..102 {
+        assert_eq!(graph.link(src, src + 1, Trigger, |_, _| ()), Ok(true));
+    }
+    graph.remove(1);
+    let young = graph.insert(1000);
+    assert_eq!(graph.link(0, rank(&graph, young), Trigger, |_, _| ()), Ok(true));
+    assert_eq!(graph.link(rank(&graph, young), 2, Trigger, |_, _| ()), Ok(true));
+    assert_eq!((rank(&graph, young), graph.moves()), (1, 1));
+    graph.check();
+    // Without a vacant place the hundred below it move, once: they leave room.
+    for moves in [102, 103, 104] {
+        let young = graph.insert(2000);
+        let reader = rank(&graph, ids[2]);
+        assert_eq!(graph.link(rank(&graph, young), reader, Trigger, |_, _| ()), Ok(true));
+        assert_eq!(graph.moves(), moves);
+        graph.check();
+    }
+}
+
+#[test]
+fn a_reader_of_many_inputs_leaves_room_for_more() {
+    let mut graph = Graph::new();
+    let reader = graph.insert(0u32);
+    for input in 1..10_000u32 {
+        let young = graph.insert(input);
+        let (src, dst) = (rank(&graph, young), rank(&graph, reader));
+        assert_eq!(graph.link(src, dst, Trigger, |_, _| ()), Ok(true));
+    }
+    graph.check();
+    assert!(graph.moves() < 2 * 10_000, "{}", graph.moves());
+}

@@ -10,8 +10,10 @@
 //! Invariants: I1 to I4 of the graph hold again when a function of this module returns. While rows
 //! are moved, the id table is ahead of them: it has the new ranks already.
 //!
-//! Where no node downstream of `dst` is above `src`, they go to the end of the order instead, and nothing is searched
-//! upstream: the usual case of an input that is younger than its reader. The ranks they leave take the next such input.
+//! Where only a few nodes have to come before `dst`, and there are vacant ranks for them below it, these few move there
+//! and nothing is searched downstream. Else, where no node downstream of `dst` is above `src`, they go to the end of
+//! the order: the usual case of an input that is younger than its reader. The ranks they leave, and for a reader of many
+//! inputs as many more, take the next such inputs.
 //!
 //! Costs: a reorder is O(m log m) for the m nodes found and their edges, however large the graph;
 //! `compact` is O(ranks + edges).
@@ -19,13 +21,17 @@
 use std::mem;
 
 use super::scratch::{Row, Scratch};
+use super::walk::Step;
 use super::{CellKey, Cold, CycleFound, Graph, MAX_RANKS, NONE, Rank, Record};
 
 /// Fewer vacant ranks than this are not worth compacting.
 const FEW_VACANT: usize = 64;
 
-/// So many nodes go to the end of the order even if many ranks are vacant.
-const FEW_AHEAD: usize = 16;
+/// So many nodes move down, or go to the end of the order even if many ranks are vacant.
+const FEW: usize = 16;
+
+/// The most ranks that are left vacant below a node that goes to the end.
+const MOST_ROOM: usize = 4096;
 
 impl<P: Copy> Graph<P> {
     /// Whether more than half of the ranks are vacant, and not just a few. Never while ranks are
@@ -62,12 +68,15 @@ impl<P: Copy> Graph<P> {
     /// new ranks of the two; [`Graph::report_moves`] is to follow.
     pub(super) fn reorder(&mut self, src: Rank, dst: Rank) -> Result<(Rank, Rank), CycleFound> {
         let mut scratch = mem::take(&mut self.scratch);
-        let found = self.affected(&mut scratch, src, dst);
-        let ends = found.map(|to_the_end| {
-            if to_the_end {
-                self.append_ranks(&mut scratch);
-            } else {
-                share_ranks(&mut scratch);
+        let found = match self.plan_down(&mut scratch, src, dst) {
+            true => Ok(Way::Down),
+            false => self.affected(&mut scratch, src, dst),
+        };
+        let ends = found.map(|way| {
+            match way {
+                Way::Down => (),
+                Way::ToTheEnd => self.append_ranks(&mut scratch, dst),
+                Way::Between => share_ranks(&mut scratch),
             }
             let ids = (self.id(src), self.id(dst));
             self.apply(&mut scratch);
@@ -85,24 +94,62 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Plans to move the nodes in `ahead` to the end, where ranks are made for them.
-    fn append_ranks(&mut self, scratch: &mut Scratch<P>) {
+    fn append_ranks(&mut self, scratch: &mut Scratch<P>, dst: Rank) {
         let Scratch { ahead, plan, .. } = scratch;
         ahead.sort_unstable();
+        let inputs = self.in_count(dst);
+        let room = if inputs > FEW { inputs.min(MOST_ROOM) } else { 0 };
         let len = self.records.len();
         plan.clear();
-        plan.extend(ahead.iter().zip(len as Rank..).map(|(met, new)| (met.0, new)));
-        self.grow_sets(len + plan.len());
-        for &(_, new) in &*plan {
+        plan.extend(ahead.iter().zip((len + room) as Rank..).map(|(met, new)| (met.0, new)));
+        let end = len + room + plan.len();
+        self.grow_sets(end);
+        for new in len..end {
             self.records.push(Record::default());
             self.cold.push(Cold::default());
-            self.vacate(new);
+            self.vacate(new as Rank);
         }
     }
 
+    /// Plans to move `src` and what is upstream of it to vacant ranks below `dst`, if it is little and there are such. Then
+    /// there is no cycle either: `dst` is not among it.
+    fn plan_down(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> bool {
+        if src == dst || !self.few_behind(scratch, src, dst) {
+            return false;
+        }
+        let Scratch { behind, plan, .. } = scratch;
+        behind.sort_unstable();
+        plan.clear();
+        let mut from = 0;
+        for &rank in &*behind {
+            // Inputs at or above `dst` are in the plan already, and below `from`.
+            let inputs = self.ins(rank).map(|edge| edge.0).filter(|&input| input < dst);
+            from = inputs.max().map_or(from, |highest| from.max(highest + 1));
+            match self.free.lowest_from(from).filter(|&vacant| vacant < dst) {
+                Some(vacant) => plan.push((rank, vacant)),
+                None => return false,
+            }
+            from = plan[plan.len() - 1].1 + 1;
+        }
+        true
+    }
+
+    /// Fills `behind` with `src` and what is upstream of it at or above `dst`; `false` if that is much, or `dst` is among it.
+    fn few_behind(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> bool {
+        let mut met = 0;
+        let mut few = true;
+        self.upstream_until(scratch, src, dst, |rank, _| {
+            met += 1;
+            few = rank != dst && met < 4 * FEW;
+            if few { Step::Follow } else { Step::Stop }
+        });
+        few && scratch.behind.len() <= FEW
+    }
+
     /// Finds the nodes that have to move: into `ahead` those downstream of `dst`, and into
-    /// `behind` those upstream of `src`, as far as their ranks are between the two. `true` if those in `ahead` may go to
-    /// the end; `behind` is not searched then.
-    fn affected(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Result<bool, CycleFound> {
+    /// `behind` those upstream of `src`, as far as their ranks are between the two. If those in `ahead` may go to the end,
+    /// `behind` is not searched.
+    fn affected(&self, scratch: &mut Scratch<P>, src: Rank, dst: Rank) -> Result<Way, CycleFound> {
         let mut above = false;
         let cycle = self.search_ahead(scratch, src, dst, &mut above);
         scratch.seen.clear(scratch.ahead.iter().map(|met| met.0));
@@ -112,13 +159,13 @@ impl<P: Copy> Graph<P> {
         }
         // What leaves its place makes room for the next young input; not where there is much room already.
         let ahead = scratch.ahead.len();
-        let fits = ahead <= FEW_AHEAD || self.vacant * 2 <= self.records.len();
-        if fits && !above && self.records.len() + ahead < MAX_RANKS {
+        let fits = ahead <= FEW || self.vacant * 2 <= self.records.len();
+        if fits && !above && self.records.len() + ahead + MOST_ROOM < MAX_RANKS {
             scratch.behind.clear();
-            return Ok(true);
+            return Ok(Way::ToTheEnd);
         }
         self.upstream(scratch, src, dst, |_| true);
-        Ok(false)
+        Ok(Way::Between)
     }
 
     /// Fills `ahead`. If that meets `src`, returns the place of the node it was met from, which is
@@ -176,6 +223,10 @@ impl<P: Copy> Graph<P> {
             self.put_row(new, row);
         }
         self.moves += plan.len() as u64;
+        if !self.held {
+            // What moved down may have left vacant ranks at the end.
+            self.trim();
+        }
     }
 
     /// Gives the ids and the edges of the nodes in `plan` their new ranks.
@@ -218,6 +269,16 @@ impl<P: Copy> Graph<P> {
     fn settled_rank(&self, id: CellKey) -> Rank {
         self.ids.rank(id).expect("a moved node is live")
     }
+}
+
+/// How a reorder goes about it.
+enum Way {
+    /// Those upstream take vacant ranks below.
+    Down,
+    /// Those downstream take new ranks.
+    ToTheEnd,
+    /// Both share out the ranks that they have.
+    Between,
 }
 
 /// Shares out the ranks of the nodes in `behind` and `ahead`, and plans the moves. Every node moves:

@@ -135,7 +135,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The same, where `step` is asked about each edge that is met: its source and its kind.
-    fn upstream_until(
+    pub(super) fn upstream_until(
         &self,
         scratch: &mut Scratch<P>,
         target: Rank,
@@ -162,7 +162,7 @@ impl<P: Copy> Graph<P> {
 }
 
 /// What to do about an edge that a walk meets.
-enum Step {
+pub(super) enum Step {
     /// Go on to its source.
     Follow,
     /// Leave it.

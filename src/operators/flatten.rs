@@ -96,7 +96,7 @@ impl<U: Clone + 'static> Kernel for Relay<U> {
         }
         if inner.fresh(turn) {
             let value = inner.with(U::clone);
-            hub.fresh.borrow_mut().push((inner.stamp(), self.number, value));
+            hub.fresh.borrow_mut().push((inner.arrival(), self.number, value));
             emit(());
         }
         if !inner.ended() {

@@ -59,17 +59,26 @@ impl<T> Backlog<T> {
     }
 }
 
-/// Queues the values of the inputs that changed, in the order in which they did.
-fn queue_fresh<T: Clone + 'static>(inputs: &[Input<T>], turn: Turn, backlog: &mut Backlog<T>) {
-    let mut fresh: Vec<&Input<T>> = inputs.iter().filter(|input| input.fresh(turn)).collect();
-    fresh.sort_by_key(|input| input.stamp());
-    fresh.into_iter().for_each(|input| backlog.push(input.with(T::clone)));
-}
-
 struct Merge<T: 'static, S> {
     inputs: Vec<Input<T>>,
+    /// The inputs that changed, each with when that was written.
+    fresh: Vec<(u32, usize)>,
     backlog: Backlog<T>,
     seed: PhantomData<fn() -> S>,
+}
+
+impl<T: Clone + 'static, S> Merge<T, S> {
+    /// Queues the values of the inputs that changed, in the order in which they were written.
+    fn queue_fresh(&mut self, turn: Turn) {
+        let inputs = self.inputs.iter().enumerate();
+        let changed = inputs.filter(|(_, input)| input.fresh(turn));
+        self.fresh.clear();
+        self.fresh.extend(changed.map(|(at, input)| (input.arrival(), at)));
+        self.fresh.sort_unstable();
+        for &(_, at) in &self.fresh {
+            self.backlog.push(self.inputs[at].with(T::clone));
+        }
+    }
 }
 
 impl<T: Clone + 'static, S: Seedness> Kernel for Merge<T, S> {
@@ -83,7 +92,7 @@ impl<T: Clone + 'static, S: Seedness> Kernel for Merge<T, S> {
                 emit(seed);
             }
         } else {
-            queue_fresh(&self.inputs, turn, &mut self.backlog);
+            self.queue_fresh(turn);
             self.backlog.emit_next(|value| emit(S::some(value)));
         }
         let over = over_when_all(self.inputs.iter());
@@ -105,7 +114,12 @@ fn merged<T: Clone + 'static, S: Seedness>(
     inputs: Fallible<Vec<Input<T>>>,
     place: &'static Location<'static>,
 ) -> Cell<S::Value<T>, CellImmutable> {
-    let merge = |inputs| Merge::<T, S> { inputs, backlog: Backlog::default(), seed: PhantomData };
+    let merge = |inputs| Merge::<T, S> {
+        inputs,
+        fresh: Vec::new(),
+        backlog: Backlog::default(),
+        seed: PhantomData,
+    };
     expect(inputs.and_then(|inputs| derive(merge(inputs), place)))
 }
 
@@ -149,7 +163,7 @@ impl<T: Clone + 'static> Kernel for Concat<T> {
             if first.fresh(turn) {
                 self.backlog.push(first.with(T::clone));
             }
-            if second.fresh(turn) && first.end_stamp().is_some_and(|end| second.stamp() > end) {
+            if second.fresh(turn) && first.end_stamp().is_some_and(|end| second.arrival() > end) {
                 self.backlog.push(second.with(T::clone));
             }
             self.backlog.emit_next(emit);
@@ -171,6 +185,7 @@ impl<T: Clone + 'static> Kernel for Concat<T> {
 struct TakeUntil<T: 'static, N: 'static> {
     input: Input<T>,
     stop: Input<N>,
+    stopped: bool,
 }
 
 impl<T: Clone + 'static, N: 'static> Kernel for TakeUntil<T, N> {
@@ -178,12 +193,16 @@ impl<T: Clone + 'static, N: 'static> Kernel for TakeUntil<T, N> {
     const OPERATOR: &'static str = "take_until";
 
     fn turn(&mut self, turn: Turn, emit: impl FnOnce(T)) -> Over {
-        let stops = !turn.is_seed() && self.stop.fresh(turn);
-        let too_late = stops && self.input.stamp() > self.stop.stamp();
-        if self.input.fresh(turn) && !too_late {
-            emit(self.input.with(T::clone));
+        let (input, stop) = (&self.input, &self.stop);
+        self.stopped |= !turn.is_seed() && stop.fresh(turn);
+        let in_time = |arrival: u32| !self.stopped || arrival <= stop.arrival();
+        if input.fresh(turn) && in_time(input.arrival()) {
+            emit(input.with(T::clone));
         }
-        if stops { Over::Closed } else { Over::upstream_if(self.input.ended()) }
+        if input.end_stamp().is_some_and(in_time) {
+            return Over::Upstream;
+        }
+        if self.stopped { Over::Closed } else { Over::No }
     }
 
     fn end(&self) -> End {
@@ -236,7 +255,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         let place = Location::caller();
         let kernel = input_of(self.strong.clone()).and_then(|input| {
             let stop = input_of::<U>(stop.strong.clone())?;
-            derive(TakeUntil { input, stop }, place)
+            derive(TakeUntil { input, stop, stopped: false }, place)
         });
         named(expect(kernel), self.name(), "take_until")
     }

@@ -40,12 +40,9 @@ struct Chooser<T: Eq + Hash + 'static> {
 }
 
 impl<T: Clone + Eq + Hash + 'static> Chooser<T> {
-    /// Gives the cell of a key a turn.
-    fn wake(&self, store: &Store, key: &T) {
-        let cell = expect(self.keys.with(|cells| cells.get(key).copied()));
-        if let Some(node) = cell.and_then(|cell| store.find(cell)) {
-            store.mark_dirty(node);
-        }
+    /// The cell of a key.
+    fn cell(&self, key: &T) -> Option<CellKey> {
+        expect(self.keys.with(|cells| cells.get(key).copied()))
     }
 
     fn wake_all(&self, store: &Store) {
@@ -67,9 +64,12 @@ impl<T: Clone + Eq + Hash + 'static> Kernel for Chooser<T> {
             if let Some(now) = now
                 && self.last.as_ref() != Some(&now)
             {
-                let last = self.last.replace(now.clone());
-                last.iter().for_each(|last| self.wake(store, last));
-                self.wake(store, &now);
+                // All code of the keys runs before anything is noted.
+                let flipping =
+                    [self.last.as_ref().and_then(|last| self.cell(last)), self.cell(&now)];
+                self.last = Some(now.clone());
+                let nodes = flipping.into_iter().flatten().filter_map(|cell| store.find(cell));
+                nodes.for_each(|node| store.mark_dirty(node));
                 emit(now);
             }
             if over != Over::No {
@@ -92,6 +92,7 @@ impl<T: Clone + Eq + Hash + 'static> Kernel for Chooser<T> {
 struct Answer<T: Eq + Hash + 'static> {
     chooser: Passive<T>,
     key: T,
+    answer: Option<bool>,
     /// Its own id, once it has one.
     me: Rc<StdCell<Option<CellKey>>>,
     keys: Rc<Keys<T>>,
@@ -103,7 +104,11 @@ impl<T: Clone + Eq + Hash + 'static> Kernel for Answer<T> {
 
     fn turn(&mut self, turn: Turn, emit: impl FnOnce(bool)) -> Over {
         if self.chooser.0.fresh(turn) {
-            emit(self.chooser.0.with(|selected| *selected == self.key));
+            let answer = self.chooser.0.with(|selected| *selected == self.key);
+            // It also has a turn when the selecting cell ends.
+            if self.answer.replace(answer) != Some(answer) {
+                emit(answer);
+            }
         }
         Over::upstream_if(self.chooser.0.ended())
     }
@@ -202,7 +207,7 @@ impl<T: Clone + Eq + Hash + 'static> Selector<T> {
         let me = Rc::new(StdCell::new(None));
         let chooser = Passive(input_of(self.chooser.strong.clone())?);
         let (kept, keys) = (key.clone(), self.keys.clone());
-        let cell = derive(Answer { chooser, key, me: me.clone(), keys }, place)?;
+        let cell = derive(Answer { chooser, key, answer: None, me: me.clone(), keys }, place)?;
         me.set(Some(cell.key()));
         self.keys.with(|cells| cells.insert(kept, cell.key()))?;
         Ok(cell)

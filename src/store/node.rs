@@ -174,6 +174,7 @@ pub(crate) struct VTable {
     apply: unsafe fn(NodeRef, &Store),
     clear: unsafe fn(NodeRef),
     set_ran: unsafe fn(NodeRef, u32),
+    written: unsafe fn(NodeRef) -> u32,
     drop_behaviour: unsafe fn(NodeRef),
     free: unsafe fn(NodeRef),
     value_type: fn() -> TypeId,
@@ -240,7 +241,7 @@ impl NodeRef {
         same: impl FnMut(&T, &T) -> bool + 'static,
         place: u32,
     ) -> Self {
-        let behaviour = Cutoff { same: Box::new(same), base: None };
+        let behaviour = Cutoff { same: Box::new(same), base: None, written: 0 };
         Self::alloc(
             value,
             behaviour,
@@ -317,11 +318,12 @@ impl NodeRef {
     }
 
     /// Sets the value to compare with, if none is set; hands the value back otherwise.
-    pub(crate) fn set_base<T: 'static>(self, base: T) -> Option<T> {
+    pub(crate) fn set_base<T: 'static>(self, base: T, now: u32) -> Option<T> {
         debug_assert!(self.holds::<T>() && self.has(flag::CUTOFF));
         // SAFETY: N2: the flag `CUTOFF` says that the behaviour is `Cutoff<T>`; N4: its turn is not running, since
         // writes are applied below all user code.
         let cutoff: &mut Cutoff<T> = unsafe { &mut *self.behaviour_ptr::<T, Cutoff<T>>() };
+        cutoff.written = now;
         match cutoff.base {
             Some(_) => Some(base),
             None => {
@@ -462,9 +464,19 @@ struct Cutoff<T> {
     same: Box<dyn FnMut(&T, &T) -> bool>,
     /// The value before the writes that have not been compared yet.
     base: Option<T>,
+    /// The store's clock at the last write.
+    written: u32,
 }
 
 impl<T: 'static> Cutoff<T> {
+    /// # Safety
+    /// As for `turn`.
+    unsafe fn written(node: NodeRef) -> u32 {
+        // SAFETY: N4, and the caller's promise.
+        let this: &Self = unsafe { &*node.behaviour_ptr::<T, Self>() };
+        this.written
+    }
+
     /// # Safety
     /// The node's value is a `T`, its behaviour a `Cutoff<T>` that is not running.
     unsafe fn turn(node: NodeRef, store: &Store) -> Outcome {
@@ -492,7 +504,11 @@ struct VTables<T>(PhantomData<T>);
 
 impl<T: 'static> VTables<T> {
     const SOURCE: VTable = table::<T, ()>("cell");
-    const CUTOFF: VTable = VTable { turn: Cutoff::<T>::turn, ..table::<T, Cutoff<T>>("cell") };
+    const CUTOFF: VTable = VTable {
+        turn: Cutoff::<T>::turn,
+        written: Cutoff::<T>::written,
+        ..table::<T, Cutoff<T>>("cell")
+    };
 }
 
 const fn table<T: 'static, B>(operator: &'static str) -> VTable {
@@ -502,6 +518,7 @@ const fn table<T: 'static, B>(operator: &'static str) -> VTable {
         apply: apply::<T>,
         clear: nothing,
         set_ran: no_ran,
+        written: stamp,
         drop_behaviour: drop_behaviour::<T, B>,
         free: free::<T, B>,
         value_type: TypeId::of::<T>,
@@ -519,6 +536,10 @@ unsafe fn no_turn(_: NodeRef, _: &Store) -> Outcome {
 unsafe fn nothing(_: NodeRef) {}
 
 unsafe fn no_ran(_: NodeRef, _: u32) {}
+
+unsafe fn stamp(node: NodeRef) -> u32 {
+    node.stamp.get()
+}
 
 /// # Safety
 /// The node's value is a `T`.
@@ -595,9 +616,15 @@ impl<T: 'static> Input<T> {
         Self { node: node.0, _value: PhantomData }
     }
 
-    /// The store's clock at its last change.
-    pub(crate) fn stamp(&self) -> u32 {
-        self.linked_target().stamp.get()
+    /// The store's clock when its last change was written, as far as that is known: else when it changed.
+    pub(crate) fn arrival(&self) -> u32 {
+        let node = self.linked_target();
+        if !node.has(flag::CUTOFF) || !node.has(flag::KERNEL) {
+            return node.stamp.get();
+        }
+        // SAFETY: N1; the vtable was made for this node's types, and its behaviour is there. N4: the turn of a source does
+        // not run during that of another node.
+        unsafe { (node.vtable.written)(node) }
     }
 
     /// The store's clock when it ended, if it has.

@@ -144,12 +144,16 @@ impl Deps {
         self.at += 1;
     }
 
-    /// Ends a run that came to its end: gives the cells that it did not read.
-    fn finish(&mut self) -> Vec<NodeRef> {
-        match self.wide.take() {
-            Some(wide) => wide.rest.into_iter().collect(),
-            None => self.cells.drain(self.at..).collect(),
+    /// After a run that came to its end: takes out one of the cells that it did not read.
+    fn pop_unread(&mut self) -> Option<NodeRef> {
+        if let Some(wide) = &mut self.wide {
+            let unread = wide.rest.pop();
+            if unread.is_none() {
+                self.wide = None;
+            }
+            return unread;
         }
+        if self.cells.len() > self.at { self.cells.pop() } else { None }
     }
 
     /// Ends a run that did not: all cells stay.
@@ -316,10 +320,11 @@ impl Store {
             resume_unwind(Box::new(Abandoned));
         }
         run.done = true;
-        let unread = self.with_tracker(|tracker| tracker.deps.finish());
         drop(run);
         if let Some(reader) = reader {
-            unread.into_iter().for_each(|node| self.disconnect(node, reader, EdgeKind::Trigger));
+            while let Some(unread) = deps.pop_unread() {
+                self.disconnect(unread, reader, EdgeKind::Trigger);
+            }
             if refused && !reader.has(flag::REFUSED) {
                 // The cycle is gone, and no edge with it: those that it has stopped too may try again.
                 self.wake_refused(reader);

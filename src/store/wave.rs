@@ -111,11 +111,13 @@ impl Store {
         if !self.has_more.replace(false) {
             return;
         }
-        for id in self.more.take() {
+        let mut more = self.more.take();
+        for id in more.drain(..) {
             if let Some(node) = self.find(id) {
                 self.mark_dirty(node);
             }
         }
+        *self.more.borrow_mut() = more;
     }
 
     #[inline]
@@ -150,6 +152,8 @@ impl Store {
             let event = self.queue.borrow_mut().pop_event(self.round.get());
             let Some(id) = event else { return };
             if let Some(node) = self.find(id) {
+                // Stamps tell the order of the events of a round.
+                self.tick();
                 self.guarded(|| node.apply(self));
             }
         }

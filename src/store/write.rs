@@ -249,7 +249,7 @@ impl Store {
     fn put_special<T: 'static>(&self, node: NodeRef, old: T) {
         if node.has(flag::CUTOFF) {
             let seen = if node.has(flag::FORCED) { node.take_base::<T>() } else { None };
-            let spare = node.set_base(old);
+            let spare = node.set_base(old, self.clock.get());
             node.lower(flag::FORCED);
             node.raise(flag::PENDING);
             self.mark_dirty(node);
@@ -321,6 +321,9 @@ impl Store {
     }
 
     pub(crate) fn mark_dirty(&self, node: NodeRef) {
+        if node.has(flag::DEAD | flag::ENDED | flag::DISPOSED) {
+            return;
+        }
         self.marks.set(self.marks.get() + 1);
         self.graph.borrow_mut().mark_dirty(node.rank.get());
     }
