@@ -28,18 +28,25 @@ impl Upstream for Found {
     fn linked(&mut self) {}
 }
 
-struct Computed<F> {
+struct Computed<F, S> {
     f: F,
+    /// Whether a value is no change of the one before.
+    same: S,
     deps: Deps,
 }
 
-impl<T: 'static, F: FnMut() -> T + 'static> Kernel for Computed<F> {
+impl<T, F, S> Kernel for Computed<F, S>
+where
+    T: 'static,
+    F: FnMut() -> T + 'static,
+    S: FnMut(&T, &T) -> bool + 'static,
+{
     type Out = T;
     const OPERATOR: &'static str = "computed";
     const TRACKED: bool = true;
 
     fn turn(&mut self, turn: Turn, emit: impl FnOnce(T)) -> Over {
-        let Self { f, deps } = self;
+        let Self { f, same, deps } = self;
         let refused = with_store(|store| {
             if turn.is_seed() {
                 emit(store.seed_reader(deps, f));
@@ -47,7 +54,10 @@ impl<T: 'static, F: FnMut() -> T + 'static> Kernel for Computed<F> {
             }
             let Some(me) = store.current_node().filter(|_| !turn.is_quiet()) else { return false };
             if deps.fresh(turn) || me.has(flag::REFUSED | flag::REPEAT) {
-                emit(store.turn_reader(me, Waits::OrAbandons, deps, f));
+                let value = store.turn_reader(me, Waits::OrAbandons, deps, f);
+                if !me.with::<T, _>(|last| same(last, &value)) {
+                    emit(value);
+                }
             }
             me.has(flag::REFUSED)
         });
@@ -98,7 +108,31 @@ impl<T: 'static> Cell<T, CellImmutable> {
     /// When `f` does, now; or the store is gone.
     #[track_caller]
     pub fn computed(f: impl FnMut() -> T + 'static) -> Self {
-        expect(derive(Computed { f, deps: Deps::default() }, Location::caller()))
+        Self::computed_with_cutoff(f, |_, _| false)
+    }
+
+    /// [`Cell::computed`] that takes a run for no change where `same(last, new)` holds: the last value stays, and nobody
+    /// hears of it.
+    ///
+    /// ```
+    /// use hyphae::Cell;
+    /// let n = Cell::new(1);
+    /// let even = Cell::computed_with_cutoff({ let n = n.clone(); move || n.get() % 2 == 0 }, bool::eq);
+    /// let shown = Cell::computed({ let even = even.clone(); move || format!("even: {}", even.get()) });
+    /// let before = hyphae::arena::totals().recomputations;
+    /// n.set(3);
+    /// assert_eq!(hyphae::arena::totals().recomputations, before + 1); // `shown` did not run
+    /// # drop(shown);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`Cell::computed`].
+    #[track_caller]
+    pub fn computed_with_cutoff(
+        f: impl FnMut() -> T + 'static,
+        same: impl FnMut(&T, &T) -> bool + 'static,
+    ) -> Self {
+        expect(derive(Computed { f, same, deps: Deps::default() }, Location::caller()))
     }
 }
 

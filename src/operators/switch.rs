@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
-use crate::graph::EdgeKind;
+use crate::graph::{CellKey, EdgeKind};
 use crate::pipeline::{Chain, Seedness, derive, input_of};
 use crate::store::closure::Making;
 use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
@@ -24,6 +24,8 @@ struct Link<U: 'static> {
     inner: StdCell<Option<NodeRef>>,
     /// The first inner cell, until there is an output.
     first: StdCell<Option<Input<U>>>,
+    /// The cell that was chosen but depends on the output (not kept: it keeps the output).
+    refused: StdCell<Option<CellKey>>,
 }
 
 impl<U: 'static> Link<U> {
@@ -33,6 +35,7 @@ impl<U: 'static> Link<U> {
             output: StdCell::new(None),
             inner: StdCell::new(None),
             first: StdCell::new(None),
+            refused: StdCell::new(None),
         })
     }
 
@@ -46,6 +49,8 @@ impl<U: 'static> Link<U> {
                 self.let_go(store);
             }
         });
+        self.refused.set(None);
+        me.lower(flag::REFUSED);
         let old = Unless(self, store, true);
         let (inner, closing) = store.call_closure(Making::Behind(me), choose);
         store.keep_closing(me, closing, Some(inner.key()));
@@ -56,7 +61,9 @@ impl<U: 'static> Link<U> {
         old.keep();
         match self.output.get() {
             None => self.first.set(Some(expect(input_of(inner.strong)))),
-            Some(output) => self.follow(store, node, output),
+            Some(output) => {
+                self.follow(store, me, node, output);
+            }
         }
     }
 
@@ -66,14 +73,33 @@ impl<U: 'static> Link<U> {
         }
     }
 
-    fn follow(&self, store: &Store, inner: NodeRef, output: NodeRef) {
+    /// Follows a cell, unless that depends on the output: then it follows nothing, until that is over.
+    fn follow(&self, store: &Store, me: NodeRef, inner: NodeRef, output: NodeRef) -> bool {
         let linked = match self.inner.take() {
             Some(old) if old == inner => Ok(()),
             Some(old) => store.reconnect(old, inner, output),
             None => store.connect_new(inner, output, EdgeKind::Trigger),
         };
-        expect(linked.map_err(|path| store.cycle(path)));
-        self.inner.set(Some(inner));
+        match linked {
+            Ok(()) => self.inner.set(Some(inner)),
+            Err(path) => {
+                self.refused.set(Some(store.id_of(inner)));
+                store.refuse_switch(me, path);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Tries again to follow the cell that was refused, now that an edge of the cycle has gone.
+    fn retry(&self, store: &Store) -> bool {
+        let Some(refused) = self.refused.take() else { return false };
+        let (Some(me), Some(output)) = (self.switcher.get(), self.output.get()) else {
+            return false;
+        };
+        me.lower(flag::REFUSED);
+        let inner = store.find(refused).filter(|inner| !inner.has(flag::DISPOSED));
+        inner.is_some_and(|inner| self.follow(store, me, inner, output))
     }
 }
 
@@ -122,7 +148,8 @@ where
             switched = true;
             let _ = with_store(|store| link.switch(store, || choose(value)));
         });
-        if switched {
+        let retried = !switched && !turn.is_quiet() && link.refused.get().is_some();
+        if switched || (retried && with_store(|store| link.retry(store)).unwrap_or(false)) {
             emit(());
         }
         over

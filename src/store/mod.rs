@@ -119,6 +119,9 @@ pub(crate) struct Store {
     waiters_feed: Cell<bool>,
     /// Where the stack was when the first of them began to wait.
     stack_base: Cell<usize>,
+    /// Switches that were refused in this settle.
+    refused: RefCell<Vec<(CellKey, Box<Error>)>>,
+    has_refused: Cell<bool>,
     /// A round, and how many readers were woken in it because a cycle may be broken.
     wakes: Cell<(u64, u32)>,
     /// Cells that have more to give in the next round.
@@ -263,6 +266,8 @@ impl Store {
             waiting: RefCell::default(),
             waiters_feed: Cell::new(false),
             stack_base: Cell::new(0),
+            refused: RefCell::default(),
+            has_refused: Cell::new(false),
             wakes: Cell::new((0, 0)),
             more: RefCell::default(),
             has_more: Cell::new(false),

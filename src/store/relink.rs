@@ -103,6 +103,30 @@ impl Store {
         self.cycle(path)
     }
 
+    /// Notes that a switch chose a cell that depends on it. If that is still so when the graph has settled, it counts as a
+    /// panic of its closure.
+    #[cold]
+    pub(crate) fn refuse_switch(&self, switcher: NodeRef, path: Vec<CellKey>) {
+        let error = self.refuse(switcher, path);
+        self.refused.borrow_mut().push((self.id_of(switcher), error));
+        self.has_refused.set(true);
+    }
+
+    /// Tells the caller of switches that were refused in this settle, and have not found an edge since.
+    #[cold]
+    pub(crate) fn report_refused(&self) {
+        self.has_refused.set(false);
+        let refused = self.refused.take();
+        // The last refusal of a switch tells how it is now.
+        for (place, (id, error)) in refused.iter().enumerate() {
+            let again = refused[place + 1..].iter().any(|later| later.0 == *id);
+            let stays = self.find(*id).is_some_and(|node| node.has(flag::REFUSED));
+            if stays && !again {
+                self.caught(Box::new(error.to_string()));
+            }
+        }
+    }
+
     /// The error of a refused edge.
     pub(crate) fn cycle(&self, path: Vec<CellKey>) -> Box<Error> {
         Box::new(Error::Cycle { path: path.into_iter().filter_map(|id| self.info(id)).collect() })

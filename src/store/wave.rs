@@ -123,6 +123,9 @@ impl Store {
     #[inline]
     fn run_round(&self) {
         self.settle();
+        if self.has_refused.get() {
+            self.report_refused();
+        }
         self.deliver();
         add(&self.counters.rounds, 1);
     }
