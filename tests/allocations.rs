@@ -7,7 +7,10 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell as StdCell;
 use std::rc::Rc;
 
-use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, batch};
+use hyphae::{
+    Cell, CellImmutable, Pipeline, SubscriptionGuard, arena, batch, combine, effect, join_vec,
+    selector,
+};
 
 struct Counting;
 
@@ -275,6 +278,133 @@ fn a_batch_of_a_thousand_sources_allocates_nothing() {
         .collect();
     check_steady(|v| batch(|| sources.iter().for_each(|source| source.set(v))));
     assert_eq!(calls.get(), 103 * 1000);
+}
+
+/// Runs so far.
+fn runs() -> u64 {
+    arena::totals().recomputations
+}
+
+#[test]
+fn a_switch_between_two_cached_cells_allocates_nothing() {
+    let (first, second, which) = (Cell::new(0_u64), Cell::new(1_000_u64), Cell::new(0_u64));
+    let plus = |cell: &Cell<u64>| cell.map(|v| v + 1).materialize();
+    let (a, b) = (plus(&first), plus(&second));
+    let shown = which.switch_map({
+        let (a, b) = (a.clone(), b.clone());
+        move |which| if which % 2 == 0 { a.clone() } else { b.clone() }
+    });
+    let _guard = shown.subscribe_changes(|_| ());
+    check_steady(|v| {
+        which.set(v);
+        first.set(v);
+        second.set(v + 1_000);
+    });
+    assert_eq!((shown.get(), a.dependents(), b.dependents()), (103, 1, 0));
+}
+
+#[test]
+fn a_computed_cell_with_changing_reads_allocates_nothing() {
+    let cells: Vec<Cell<u64>> = (0..4).map(Cell::new).collect();
+    let which = Cell::new(0_u64);
+    let sum = Cell::computed({
+        let (cells, which) = (cells.clone(), which.clone());
+        move || {
+            let from = which.get() as usize;
+            cells[from % 4].get() + cells[(from + 1) % 4].get()
+        }
+    });
+    let _guard = sum.subscribe_changes(|_| ());
+    check_steady(|v| {
+        which.set(v);
+        cells.iter().for_each(|cell| cell.set(v));
+    });
+    assert_eq!((sum.get(), which.dependents()), (204, 1));
+    assert_eq!(cells.iter().map(Cell::dependents).sum::<usize>(), 2);
+}
+
+#[test]
+fn an_effect_with_changing_reads_allocates_nothing() {
+    let (a, b, which) = (Cell::new(0_u64), Cell::new(0_u64), Cell::new(0_u64));
+    let seen = Rc::new(StdCell::new(0));
+    let _guard = effect({
+        let (a, b, which, seen) = (a.clone(), b.clone(), which.clone(), seen.clone());
+        move || seen.set(if which.get() % 2 == 0 { a.get() } else { 1_000 + b.get() })
+    });
+    check_steady(|v| {
+        which.set(v);
+        a.set(v);
+        b.set(v);
+    });
+    assert_eq!((seen.get(), a.dependents(), b.dependents()), (102, 1, 0));
+}
+
+#[test]
+fn combined_cells_allocate_nothing() {
+    let (a, b, c) = (Cell::new(0_u64), Cell::new(0_u64), Cell::new(0_u64));
+    let sum = combine((&a, &b, &c), |(a, b, c)| a + b + c);
+    let zipped = a.zip(&b);
+    let then = a.concat(&b);
+    let until = b.take_until(&Cell::new(()));
+    let beside = (&a).with_latest_from(&sum).map(|(a, sum)| a * sum).materialize();
+    let sampled = sum.sample(&c).materialize();
+    let _guards = (sum.watch(|_| ()), zipped.watch(|_| ()), beside.watch(|_| ()));
+    let before = runs();
+    check_steady(|v| {
+        batch(|| {
+            a.set(v);
+            b.set(v);
+        });
+        c.set(v);
+    });
+    assert_eq!((sum.get(), zipped.get(), then.get(), until.get()), (306, (102, 102), 102, 102));
+    assert_eq!((beside.get(), sampled.get()), (102 * (102 + 102 + 101), 306));
+    // In the first wave `combine`, `zip`, `concat`, `take_until`, `with_latest_from`, in the second `combine` and `sample`.
+    assert_eq!(runs() - before, 103 * 7);
+}
+
+/// The values that wait for their rounds need room once.
+#[test]
+fn a_merge_of_two_changes_allocates_nothing() {
+    let (a, b) = (Cell::new(0_u64), Cell::new(0_u64));
+    let merged = a.merge(&b);
+    let calls = Rc::new(StdCell::new(0));
+    let counter = calls.clone();
+    let _guard = merged.subscribe_changes(move |_| counter.set(counter.get() + 1));
+    check_steady(|v| {
+        batch(|| {
+            b.set(v);
+            a.set(v);
+        });
+        b.set(v);
+    });
+    assert_eq!((merged.get(), calls.get()), (102, 3 * 103));
+}
+
+/// The list of the values is the value: one allocation a wave, however many inputs changed.
+#[test]
+fn join_vec_allocates_its_list_alone() {
+    let cells: Vec<Cell<u64>> = (0..1000).map(Cell::new).collect();
+    let all = join_vec(cells.iter().cloned());
+    let _guard = all.subscribe_changes(|_| ());
+    let frame = |v: u64| batch(|| cells.iter().for_each(|cell| cell.set(v)));
+    (0..3).for_each(frame);
+    let calls = calls_of(|| (3..103).for_each(frame));
+    assert_eq!(calls, 100 * 2, "the new list, and the old one dropped");
+    assert_eq!(all.with(|all| all.iter().sum::<u64>()), 102 * 1000);
+}
+
+#[test]
+fn a_selection_allocates_nothing() {
+    let selected = Cell::new(0_u64);
+    let selector = selector(&selected);
+    let rows: Vec<_> = (0..1000).map(|row| selector.is(row)).collect();
+    let _guards: Vec<_> = rows.iter().map(|row| row.subscribe_changes(|_| ())).collect();
+    let before = runs();
+    check_steady(|v| selected.set(v * 7 % 1000));
+    assert_eq!(rows.iter().filter(|row| row.get()).count(), 1);
+    // The selector and two rows; the first value was selected already.
+    assert_eq!(runs() - before, 102 * 3 + 1);
 }
 
 #[test]

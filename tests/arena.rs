@@ -450,3 +450,29 @@ fn escape(chars: &mut std::str::Chars<'_>) -> Option<char> {
         _ => None,
     }
 }
+
+/// The nodes behind a switch are cells too: who takes a handle to one by its id may do so.
+#[test]
+fn a_hidden_node_that_is_held_by_its_id_outlives_its_cell() {
+    let sel = Cell::new(0);
+    let a = Cell::new(1);
+    let before = arena::cells();
+    let out = sel.switch_map({
+        let a = a.clone();
+        move |_| a.clone()
+    });
+    let merged = sel.merge_map_limit(1, {
+        let a = a.clone();
+        move |_| a.clone()
+    });
+    let hidden: Vec<_> = arena::cells().into_iter().filter(|id| !before.contains(id)).collect();
+    let held: Vec<_> = hidden.iter().filter_map(|&id| arena::cell::<()>(id)).collect();
+    assert!(held.len() >= 3, "{}", held.len());
+    drop((out, merged));
+    sel.set(5);
+    sel.set(6);
+    a.set(4);
+    a.complete();
+    sel.set(7);
+    drop(held);
+}

@@ -1,6 +1,8 @@
 //! Scopes: owners of cells, guards and clean-ups that go together.
 
-use hyphae::{Cell, Pipeline, Scope, SubscriptionGuard, arena, batch, on_cleanup};
+use std::rc::Rc;
+
+use hyphae::{Cell, Pipeline, Scope, SubscriptionGuard, arena, batch, effect, on_cleanup};
 
 #[allow(dead_code)] // each binary uses a part of it
 #[path = "field_reports/support.rs"]
@@ -272,4 +274,33 @@ fn handles_that_leave_the_body_are_still_the_scope_s() {
     drop(scope);
     assert_eq!((joined.get(), joined.is_complete()), (vec![0, 1, 2], true));
     assert_eq!(arena::totals().cells, 1);
+}
+
+#[test]
+fn an_effect_that_goes_with_its_scope_is_not_called_any_more() {
+    let a = Cell::new(1);
+    let runs = Rc::new(std::cell::Cell::new(0));
+    let scope = Scope::new();
+    let guard = scope.run(|| {
+        let b = (&a).map(|v| v + 1).materialize();
+        effect({
+            let runs = runs.clone();
+            let b = b.downgrade();
+            move || {
+                runs.set(runs.get() + 1);
+                if let Some(b) = b.upgrade() {
+                    b.get();
+                }
+            }
+        })
+    });
+    batch(|| {
+        a.set(2);
+        let s = scope;
+        drop(s);
+        a.set(3);
+    });
+    a.set(4);
+    drop(guard);
+    assert_eq!(runs.get(), 1);
 }

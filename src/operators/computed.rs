@@ -218,10 +218,14 @@ fn make_effect(
     let trigger = derive(Trigger { deps: deps.clone() }, place)?;
     let id = trigger.key();
     let mut first = true;
-    trigger.subscribe_at(place, true, move |_: &Signal<'_, ()>| {
+    trigger.subscribe_at(place, true, move |signal: &Signal<'_, ()>| {
+        if !signal.is_value() {
+            return;
+        }
         let waits = if std::mem::take(&mut first) { Waits::InPlace } else { Waits::Never };
         let _ = with_store(|store| {
-            let Some(me) = store.find(id) else { return };
+            // Once it is disposed of, its inputs may be gone.
+            let Some(me) = store.find(id).filter(|me| !me.has(flag::DISPOSED)) else { return };
             run_effect(store, me, waits, &deps, &mut f);
         });
     })

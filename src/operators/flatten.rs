@@ -45,7 +45,8 @@ impl<U: Clone + 'static> Hub<U> {
         let node = expect(store.usable(inner.key()));
         if node.has(flag::ENDED) {
             self.fail_if(store.end_of(node));
-            self.fresh.borrow_mut().push((store.clock.get(), number, node.with(U::clone)));
+            let value = node.with(U::clone);
+            self.fresh.borrow_mut().push((store.clock.get(), number, value));
             return store.close_now(closing);
         }
         let relay = expect(self.relay(store, inner.strong.clone(), number));
@@ -192,12 +193,26 @@ where
     }
 }
 
+/// Nobody may follow the pointers of a node that is gone.
+impl<C: Chain, F, U> Drop for Starter<C, F, U> {
+    fn drop(&mut self) {
+        self.hub.starter.set(None);
+    }
+}
+
 struct Output<U: 'static, S> {
     starter: Input<()>,
     relays: Vec<Input<()>>,
     hub: Rc<Hub<U>>,
     backlog: Backlog<U>,
     seed: PhantomData<fn() -> S>,
+}
+
+impl<U: 'static, S> Drop for Output<U, S> {
+    fn drop(&mut self) {
+        self.hub.output.set(None);
+        self.hub.finished.take();
+    }
 }
 
 impl<U: Clone + 'static, S: Seedness> Output<U, S> {

@@ -163,7 +163,7 @@ impl<T: Clone + 'static> Kernel for Concat<T> {
             if first.fresh(turn) {
                 self.backlog.push(first.with(T::clone));
             }
-            if second.fresh(turn) && first.end_stamp().is_some_and(|end| second.arrival() > end) {
+            if second.fresh(turn) && first.end_arrival().is_some_and(|end| second.arrival() > end) {
                 self.backlog.push(second.with(T::clone));
             }
             self.backlog.emit_next(emit);
@@ -199,7 +199,7 @@ impl<T: Clone + 'static, N: 'static> Kernel for TakeUntil<T, N> {
         if input.fresh(turn) && in_time(input.arrival()) {
             emit(input.with(T::clone));
         }
-        if input.end_stamp().is_some_and(in_time) {
+        if input.end_arrival().is_some_and(in_time) {
             return Over::Upstream;
         }
         if self.stopped { Over::Closed } else { Over::No }

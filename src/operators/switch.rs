@@ -164,11 +164,25 @@ where
     }
 }
 
+/// Nobody may follow the pointers of a node that is gone.
+impl<C, F, U: 'static> Drop for Switcher<C, F, U> {
+    fn drop(&mut self) {
+        self.link.switcher.set(None);
+    }
+}
+
 struct Output<U: 'static, S> {
     switcher: Input<()>,
     first: Option<Input<U>>,
     link: Rc<Link<U>>,
     seed: PhantomData<fn() -> S>,
+}
+
+impl<U: 'static, S> Drop for Output<U, S> {
+    fn drop(&mut self) {
+        self.link.output.set(None);
+        self.link.inner.set(None);
+    }
 }
 
 impl<U: 'static, S> Output<U, S> {

@@ -423,7 +423,8 @@ impl Store {
         if matches!(end, End::Error(_)) {
             node.raise(flag::FAILED);
         }
-        let ending = Ending { end, stamp: self.clock.get() };
+        let stamp = self.clock.get();
+        let ending = Ending { end, stamp, written: stamp };
         self.tables.borrow_mut().ends.insert(id, ending);
     }
 
@@ -432,13 +433,15 @@ impl Store {
     pub(crate) fn ended_in_turn(&self, node: NodeRef, end: End) {
         let id = self.id_of(node);
         self.record_end(node, id, end);
+        // It may have been woken meanwhile.
+        self.graph.borrow_mut().take_dirty(node.rank.get());
         self.let_go_of_inputs(node);
         self.entomb(Remains::Behaviour(node));
     }
 
-    pub(crate) fn end_stamp(&self, node: NodeRef) -> Option<u32> {
+    pub(crate) fn end_written(&self, node: NodeRef) -> Option<u32> {
         let id = self.id_of(node);
-        self.tables.borrow().ends.get(id).map(|ending| ending.stamp)
+        self.tables.borrow().ends.get(id).map(|ending| ending.written)
     }
 
     pub(crate) fn end_of(&self, node: NodeRef) -> Option<End> {

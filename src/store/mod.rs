@@ -176,10 +176,15 @@ pub(crate) fn end_of(node: NodeRef) -> Option<End> {
     STORE.try_with(|store| store.end_of(node)).ok().flatten()
 }
 
-/// When a node that ended did, by the store's clock.
+/// When the end of a node was written, by the store's clock.
 #[cold]
-pub(crate) fn end_stamp_of(node: NodeRef) -> Option<u32> {
-    STORE.try_with(|store| store.end_stamp(node)).ok().flatten()
+pub(crate) fn end_written(node: NodeRef) -> Option<u32> {
+    STORE.try_with(|store| store.end_written(node)).ok().flatten()
+}
+
+/// When the last change of an event cell was written, by the store's clock.
+pub(crate) fn event_written(node: NodeRef) -> u32 {
+    STORE.try_with(|store| store.written(node)).unwrap_or(0)
 }
 
 /// Gives back one reference; does nothing when the store is gone (its teardown frees all nodes).

@@ -619,6 +619,9 @@ impl<T: 'static> Input<T> {
     /// The store's clock when its last change was written, as far as that is known: else when it changed.
     pub(crate) fn arrival(&self) -> u32 {
         let node = self.linked_target();
+        if node.has(flag::EVENT) {
+            return super::event_written(node);
+        }
         if !node.has(flag::CUTOFF) || !node.has(flag::KERNEL) {
             return node.stamp.get();
         }
@@ -627,9 +630,9 @@ impl<T: 'static> Input<T> {
         unsafe { (node.vtable.written)(node) }
     }
 
-    /// The store's clock when it ended, if it has.
-    pub(crate) fn end_stamp(&self) -> Option<u32> {
-        if self.ended() { super::end_stamp_of(self.target()) } else { None }
+    /// The store's clock when its end was written, if it has ended.
+    pub(crate) fn end_arrival(&self) -> Option<u32> {
+        if self.ended() { super::end_written(self.target()) } else { None }
     }
 
     /// Whether it changed since the turn before.

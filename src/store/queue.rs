@@ -44,11 +44,20 @@ pub(crate) struct Waiting {
     pub(crate) disposal: bool,
 }
 
+/// An event that waits for its round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitingEvent {
+    pub(crate) cell: CellKey,
+    pub(crate) round: u64,
+    /// The store's clock when it was written.
+    pub(crate) written: u32,
+}
+
 #[derive(Default)]
 pub(crate) struct Queue {
     waiting: VecDeque<Waiting>,
-    /// The events of the open wave, each with the round that takes it.
-    events: VecDeque<(CellKey, u64)>,
+    /// The events of the open wave.
+    events: VecDeque<WaitingEvent>,
     /// Who wrote what in the last generations before the limit.
     trail: Vec<(Origin, CellKey)>,
     last_group: u32,
@@ -85,8 +94,8 @@ impl Queue {
         self.last_group
     }
 
-    pub(crate) fn push_event(&mut self, cell: CellKey, round: u64) {
-        self.events.push_back((cell, round));
+    pub(crate) fn push_event(&mut self, event: WaitingEvent) {
+        self.events.push_back(event);
     }
 
     /// How many events the cell has, where writes wait that must stay behind them; all, where none wait.
@@ -94,13 +103,13 @@ impl Queue {
         if self.waiting.is_empty() {
             return usize::MAX;
         }
-        self.events.iter().filter(|event| event.0 == cell).count()
+        self.events.iter().filter(|event| event.cell == cell).count()
     }
 
     /// The next event if this round takes it.
-    pub(crate) fn pop_event(&mut self, round: u64) -> Option<CellKey> {
+    pub(crate) fn pop_event(&mut self, round: u64) -> Option<WaitingEvent> {
         let next = self.events.front()?;
-        (next.1 <= round).then(|| self.events.pop_front().map(|event| event.0))?
+        (next.round <= round).then(|| self.events.pop_front())?
     }
 
     pub(crate) fn has_events(&self) -> bool {
@@ -126,7 +135,7 @@ impl Queue {
 
     pub(crate) fn bytes(&self) -> usize {
         self.waiting.capacity() * size_of::<Waiting>()
-            + self.events.capacity() * size_of::<(CellKey, u64)>()
+            + self.events.capacity() * size_of::<WaitingEvent>()
     }
 
     pub(crate) fn shrink_to_fit(&mut self) {

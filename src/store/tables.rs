@@ -100,6 +100,19 @@ pub(crate) struct Hook {
 pub(crate) struct Ending {
     pub(crate) end: End,
     pub(crate) stamp: u32,
+    /// When that was written, where it waited as an event; else the stamp.
+    pub(crate) written: u32,
+}
+
+/// The last event of a cell.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct LastEvent {
+    /// The round that takes it, or took it.
+    pub(crate) round: u64,
+    /// The store's clock when it was applied.
+    pub(crate) stamp: u32,
+    /// The store's clock when it was written.
+    pub(crate) written: u32,
 }
 
 #[derive(Default)]
@@ -109,8 +122,7 @@ pub(crate) struct Tables {
     pub(crate) by_uuid: HashMap<Uuid, CellKey>,
     pub(crate) ends: Table<Ending>,
     pub(crate) inboxes: Table<Box<dyn Any>>,
-    /// The round of the open wave that took a cell's last event.
-    pub(crate) rounds: Table<u64>,
+    pub(crate) events: Table<LastEvent>,
     pub(crate) owned: Table<Owned>,
     pub(crate) hooks: Table<Vec<Hook>>,
     /// The clean-ups that the last run of a cell's closure has left.
@@ -142,7 +154,7 @@ impl Tables {
         if let Some(uuid) = self.uuids.remove(id) {
             self.by_uuid.remove(&uuid);
         }
-        self.rounds.remove(id);
+        self.events.remove(id);
         self.refused.remove(id);
         Leftovers {
             _name: self.names.remove(id),
@@ -161,7 +173,7 @@ impl Tables {
             + table(&self.uuids)
             + table(&self.ends)
             + table(&self.inboxes)
-            + table(&self.rounds)
+            + table(&self.events)
             + table(&self.owned)
             + table(&self.hooks)
             + table(&self.closings)

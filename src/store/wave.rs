@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
+use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
 use super::{Payload, Store, add, flag};
@@ -40,7 +41,9 @@ impl Store {
             node.set_ran(0);
         });
         self.subs.borrow_mut().reset_clock();
-        self.tables.borrow_mut().ends.values_mut().for_each(|ending| ending.stamp = 0);
+        self.tables.borrow_mut().ends.values_mut().for_each(|ending| {
+            (ending.stamp, ending.written) = (0, 0);
+        });
         self.clock.set(1);
     }
 
@@ -153,13 +156,35 @@ impl Store {
     fn take_events(&self) {
         loop {
             let event = self.queue.borrow_mut().pop_event(self.round.get());
-            let Some(id) = event else { return };
-            if let Some(node) = self.find(id) {
-                // Stamps tell the order of the events of a round.
-                self.tick();
+            let Some(event) = event else { return };
+            if let Some(node) = self.find(event.cell) {
+                let had_ended = node.has(flag::ENDED);
                 self.guarded(|| node.apply(self));
+                self.note_written(node, event, had_ended);
             }
         }
+    }
+
+    /// Notes when what an event brought was written: that is its place among what arrived in the round.
+    fn note_written(&self, node: NodeRef, event: WaitingEvent, had_ended: bool) {
+        if node.has(flag::DEAD) {
+            return;
+        }
+        let mut tables = self.tables.borrow_mut();
+        if let Some(last) = tables.events.get_mut(event.cell) {
+            (last.stamp, last.written) = (node.stamp.get(), event.written);
+        }
+        if !had_ended && let Some(ending) = tables.ends.get_mut(event.cell) {
+            ending.written = event.written;
+        }
+    }
+
+    /// The store's clock when the last change of an event cell was written.
+    pub(crate) fn written(&self, node: NodeRef) -> u32 {
+        let id = self.id_of(node);
+        let stamp = node.stamp.get();
+        let last = self.tables.borrow().events.get(id).copied();
+        last.filter(|last| last.stamp == stamp).map_or(stamp, |last| last.written)
     }
 
     /// Computes all that is dirty.

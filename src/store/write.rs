@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::node::{End, Event, NodeRef, drop_guarded};
-use super::queue::{Inbox, Origin, Waiting, Write};
+use super::queue::{Inbox, Origin, Waiting, WaitingEvent, Write};
+use super::tables::LastEvent;
 use super::{Payload, Store, add, flag};
 use crate::error::{Error, Fallible, Feedback};
 use crate::graph::NONE;
@@ -204,11 +205,17 @@ impl Store {
     fn await_round(&self, node: NodeRef) {
         let id = self.id_of(node);
         let mut tables = self.tables.borrow_mut();
-        if tables.rounds.get(id) == Some(&self.last_round.get()) {
+        if !tables.events.contains_key(id) {
+            tables.events.insert(id, LastEvent::default());
+        }
+        let last = &mut tables.events[id];
+        if last.round == self.last_round.get() {
             self.last_round.set(self.last_round.get() + 1);
         }
-        tables.rounds.insert(id, self.last_round.get());
-        self.queue.borrow_mut().push_event(id, self.last_round.get());
+        last.round = self.last_round.get();
+        let written = self.clock.get();
+        let event = WaitingEvent { cell: id, round: last.round, written };
+        self.queue.borrow_mut().push_event(event);
         self.eventful.set(true);
     }
 

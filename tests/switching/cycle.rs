@@ -1,6 +1,6 @@
 //! P7: a closure that gives a cell which hangs on its own output. Circles by reads are in the field reports (CY).
 
-use hyphae::{Cell, CellImmutable, Pipeline, WeakCell, arena};
+use hyphae::{Cell, CellImmutable, Pipeline, WeakCell, arena, batch};
 
 use crate::support::{Count, Log, Slot, caught, live, owning};
 
@@ -118,6 +118,46 @@ fn two_switches_that_take_turns() {
     assert_eq!(arena::totals().edges, edges);
 }
 
+/// Two switches that each give the other's output, if told so, or a number of their own.
+fn facing(toggles: [&Cell<bool>; 2]) -> [Cell<i32, CellImmutable>; 2] {
+    let slots = [Later::new(), Later::new()];
+    [0, 1].map(|i: usize| {
+        let (other, own) = (slots[1 - i].clone(), Cell::new(10 * (i as i32 + 1)).lock());
+        let t = toggles[i];
+        let cell = t.switch_map(move |t| if *t { of(&other) } else { own.clone() });
+        slots[i].put(cell.downgrade());
+        cell
+    })
+}
+
+/// The circle is cured at the other switch: the one that was refused follows, as a reader would (P7, last clause).
+#[test]
+fn a_refused_switch_is_cured_from_the_other_side() {
+    let toggles = [Cell::new(false), Cell::new(false)];
+    let [a, b] = facing(toggles.each_ref());
+    toggles[0].set(true);
+    assert!(caught(|| toggles[1].set(true)).is_some());
+    assert_eq!((a.get(), b.get()), (20, 20));
+    toggles[0].set(false);
+    assert_eq!((a.get(), b.get()), (10, 10));
+}
+
+/// Who gives whom flips in one wave. What comes of it is no circle, so it is none on the way, in either direction.
+#[test]
+fn switches_that_swap_in_one_wave() {
+    let toggles = [Cell::new(false), Cell::new(true)];
+    let [a, b] = facing(toggles.each_ref());
+    assert_eq!((a.get(), b.get()), (10, 10));
+    for round in 0..4 {
+        let (first, second) = (round % 2 == 0, round % 2 == 1);
+        batch(|| {
+            toggles[0].set(first);
+            toggles[1].set(second);
+        });
+        assert_eq!((a.get(), b.get()), if first { (20, 20) } else { (10, 10) });
+    }
+}
+
 /// `merge_map`: the inner that would close the circle is refused, the others go on.
 #[test]
 fn a_merge_map_over_its_own_output() {
@@ -144,7 +184,7 @@ fn a_circle_undone_in_the_same_batch() {
     let b = (&a).map(|a| a + 1).materialize();
     slot.put(b.downgrade());
     let outcome = caught(|| {
-        hyphae::batch(|| {
+        batch(|| {
             t.set(true);
             t.set(false);
         });
@@ -152,7 +192,7 @@ fn a_circle_undone_in_the_same_batch() {
     assert_eq!((outcome, a.get(), b.get()), (None, 1, 2));
     // A read in between settles, and so finds the circle.
     let read = caught(|| {
-        hyphae::batch(|| {
+        batch(|| {
             t.set(true);
             let read = b.get();
             t.set(false);

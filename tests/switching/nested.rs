@@ -2,6 +2,7 @@
 
 use hyphae::{Cell, CellImmutable, Pipeline, arena, batch};
 
+use crate::random::Random;
 use crate::support::{Log, owning};
 
 type Derived = Cell<u64, CellImmutable>;
@@ -82,17 +83,6 @@ fn mixed(inputs: &Inputs) -> Derived {
             _ => v,
         }))
     })
-}
-
-/// A fixed random sequence.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
 }
 
 /// Random writes, some of them in batches with reads in between: the value is right after each wave, each wave gives one
