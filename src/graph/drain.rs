@@ -160,6 +160,12 @@ impl<P: Copy> Graph<P> {
         self.dirty.contains(rank)
     }
 
+    /// Whether any node is dirty whose rank is not above `rank`.
+    #[inline]
+    pub(crate) fn has_dirty_up_to(&self, rank: Rank) -> bool {
+        self.dirty.lowest().is_some_and(|lowest| lowest <= rank)
+    }
+
     /// Whether any node is dirty.
     #[inline]
     pub(crate) fn has_dirty(&self) -> bool {

@@ -24,7 +24,7 @@ impl Store {
     }
 
     /// The node of a handle's id, unless the cell was disposed of.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn usable(&self, id: CellKey) -> Fallible<NodeRef> {
         match self.find(id) {
             Some(node) if !node.has(flag::DISPOSED) => Ok(node),

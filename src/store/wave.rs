@@ -320,7 +320,8 @@ impl Store {
 
     /// Whether a node or anything that it depends on is dirty; `reader` is running.
     pub(crate) fn is_behind(&self, reader: Option<NodeRef>, node: NodeRef) -> bool {
-        if self.is_clean(node) {
+        // The usual case: all that is dirty comes later.
+        if !self.graph.borrow().has_dirty_up_to(node.rank.get()) || self.is_clean(node) {
             return false;
         }
         let mut clean = self.clean.borrow_mut();

@@ -159,6 +159,28 @@ fn dy_11_the_guard_takes_a_long_way() {
     drive(&a, &o, &divisors);
 }
 
+/// Cells between the source and its guard have gone, and left room in the order for the division to come too early.
+#[test]
+fn dy_11_there_is_room_before_the_guard() {
+    let (a, divisors) = (Cell::new(5), Log::new());
+    let room: Vec<_> = (0..100).map(|_| (&a).map(|v| *v).materialize()).collect();
+    let is_zero = (&a).map(|v| *v == 0).deduped().materialize();
+    let more: Vec<_> = (0..100).map(|_| (&is_zero).map(|z| *z).materialize()).collect();
+    let o = is_zero.switch_map(owning!([a, divisors] move |z| {
+        if *z {
+            return Cell::new(0).lock();
+        }
+        let first = divide(&a, &divisors);
+        let second = Cell::computed(owning!([a, divisors] move || {
+            divisors.push(a.get());
+            100 / a.get()
+        }));
+        first.join(&second).map(|(first, second)| (first + second) / 2).materialize()
+    }));
+    drop((room, more));
+    drive(&a, &o, &divisors);
+}
+
 /// A condition and its branch in one computed cell.
 #[test]
 fn dy_11_a_computed_condition() {

@@ -252,3 +252,92 @@ fn an_effect_in_a_closure_lives_by_its_guard() {
     source.set(3);
     assert_eq!((log.len(), source.subscriber_count()), (3, 0));
 }
+
+/// What a closure makes is behind its switch in the order, also where cells that went have left room before it: it does
+/// not run in the wave that tears it down, however the switch is reached.
+#[test]
+fn inner_cells_do_not_run_in_the_wave_that_drops_them() {
+    let (source, runs) = (Cell::new(1), Count::new());
+    let room: Vec<_> = (0..1000).map(|_| (&source).map(|v| *v).materialize()).collect();
+    let mut far = source.clone().lock();
+    for _ in 0..20 {
+        far = far.map(|v| *v).materialize();
+    }
+    let fresh = owning!([source, runs] move |_: &i32| {
+        let first = (&source).map(runs.of(|v: &i32| *v)).materialize();
+        let second = Cell::computed(owning!([source, runs] move || {
+            runs.up();
+            source.get()
+        }));
+        let nested = source.switch_map(owning!([runs] move |v| {
+            runs.up();
+            Cell::new(*v)
+        }));
+        hyphae::join_vec([first, second, nested])
+    });
+    let o = far.switch_map(fresh);
+    drop(room);
+    assert_eq!(runs.get(), 3);
+    for v in 2..50 {
+        source.set(v);
+        assert_eq!(o.get(), [v; 3]);
+        assert_eq!(runs.get(), 3 * v as usize, "only when they are made");
+    }
+}
+
+/// The same after an older cell has read the inner for a while, and has thereby pulled it down in the order.
+#[test]
+fn an_inner_that_was_read_by_an_older_cell_stays_behind_its_switch() {
+    let (source, look, runs) = (Cell::new(1), Cell::new(false), Count::new());
+    let room: Vec<_> = (0..1000).map(|_| (&source).map(|v| *v).materialize()).collect();
+    let slot = Slot::<WeakCell<i32, CellImmutable>>::new();
+    let older = Cell::computed(owning!([look, slot] move || {
+        let inner = if look.get() { slot.get().and_then(|weak| weak.upgrade()) } else { None };
+        inner.map_or(-1, |inner| inner.get())
+    }));
+    let mut far = source.clone().lock();
+    for _ in 0..20 {
+        far = far.map(|v| *v).materialize();
+    }
+    let o = far.switch_map(owning!([source, runs, slot] move |_| {
+        let inner = (&source).map(runs.of(|v: &i32| *v)).materialize();
+        slot.put(inner.downgrade());
+        inner
+    }));
+    drop(room);
+    for v in 2..20 {
+        look.set(true);
+        assert_eq!(older.get(), v - 1);
+        look.set(false);
+        source.set(v);
+        assert_eq!((o.get(), older.get(), runs.get()), (v, -1, v as usize));
+    }
+}
+
+/// Cells that a computed cell, or an effect, made and read in one run are gone when the next begins.
+#[test]
+fn what_a_reader_made_is_gone_before_its_next_run() {
+    for kind in 0..2 {
+        let (n, alive) = (Cell::new(0), Log::new());
+        let last = Slot::<WeakCell<i32, CellImmutable>>::new();
+        let run = owning!([n, alive, last] move || {
+            let v = n.get();
+            last.get().into_iter().for_each(|weak| alive.push(weak.is_alive()));
+            let made = Cell::new(v * 10).map(|v| *v).materialize();
+            last.put(made.downgrade());
+            made.get()
+        });
+        if kind == 0 {
+            let o = Cell::computed(run);
+            (1..4).for_each(|v| n.set(v));
+            assert_eq!(o.get(), 30);
+        } else {
+            let _guard = effect(move || {
+                run();
+            });
+            (1..4).for_each(|v| n.set(v));
+        }
+        alive.check(&[false; 3]);
+        assert!(!last.full().is_alive());
+    }
+}

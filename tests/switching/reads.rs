@@ -219,6 +219,21 @@ fn a_reader_waits_for_what_is_not_computed_yet() {
     drop(slot.take());
 }
 
+/// The same while another value is lent, by `with` and by an outer `with`: the reader can't wait there.
+#[test]
+fn a_reader_waits_inside_with() {
+    let (a, slot) = (Cell::new(0), Slot::<Derived>::new());
+    let text = (&a).map(|v| v.to_string()).materialize();
+    let reader = Cell::computed(owning!([a, text, slot] move || {
+        text.with(|text| a.with(|v| format!("{text} {v} {:?}", slot.get().map(|later| later.get()))))
+    }));
+    slot.put(Cell::computed(owning!([text] move || text.with(String::len) as i32)));
+    let log = Log::new();
+    let _guard = log.on(&reader);
+    [1, 22, 333].into_iter().for_each(|v| a.set(v));
+    log.check(&["0 0 None", "1 1 Some(1)", "22 22 Some(2)", "333 333 Some(3)"]);
+}
+
 /// A computed cell ends with the cells of its last run, not with those of an earlier one.
 #[test]
 fn a_computed_cell_ends_with_what_it_read_last() {
