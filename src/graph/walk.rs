@@ -68,7 +68,7 @@ impl<P: Copy> Graph<P> {
         if self.payload(rank).is_some_and(known) { Step::Skip } else { Step::Follow }
     }
 
-    /// A way against the edges from `high` to `low`, both included; empty if there is none.
+    /// A way against the dependencies from `high` to `low`, both included; empty if there is none.
     pub(crate) fn route(&self, high: Rank, low: Rank) -> Vec<Rank> {
         let mut met = vec![(high, usize::MAX)];
         let mut seen = std::collections::HashSet::from([high]);
@@ -77,7 +77,8 @@ impl<P: Copy> Graph<P> {
             if rank == low {
                 break;
             }
-            for (source, _) in self.ins(rank).filter(|edge| edge.0 >= low) {
+            let inputs = self.ins(rank).filter(|&(_, kind)| is_dependency(kind));
+            for (source, _) in inputs.filter(|edge| edge.0 >= low) {
                 if seen.insert(source) {
                     met.push((source, place));
                 }

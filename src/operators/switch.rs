@@ -84,7 +84,7 @@ impl<U: 'static> Link<U> {
             Ok(()) => self.inner.set(Some(inner)),
             Err(path) => {
                 self.refused.set(Some(store.id_of(inner)));
-                store.refuse_switch(me, path);
+                store.refuse_switch(me, inner, output, path);
                 return false;
             }
         }

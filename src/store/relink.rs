@@ -3,11 +3,12 @@
 //! It knows no closures: who re-links says between which nodes.
 //!
 //! Invariants: **R1** an edge that is not of kind `Order` holds one reference to its source. **R2** the readers in the table of
-//! refused reads are marked dirty when a cell on the refused cycle gets or loses an input.
+//! refused edges are marked dirty when a cell on the refused cycle gets or loses an input and the cycle is gone.
 //!
 //! Costs: O(1) where the order holds, else what the graph says of a reorder; `disconnect` looks through the shorter list.
 
 use super::node::NodeRef;
+use super::tables::Refusal;
 use super::{Store, flag};
 use crate::error::{Error, Feedback};
 use crate::graph::{CellKey, EdgeKind};
@@ -82,33 +83,46 @@ impl Store {
         }
     }
 
-    /// Notes that a cycle has kept a closure from reading; gives the error.
+    /// Notes that a cycle has kept the closure of `reader` from reading `node`; gives the error.
     #[cold]
-    pub(crate) fn refuse(&self, reader: NodeRef, path: Vec<CellKey>) -> Box<Error> {
+    pub(crate) fn refuse(&self, reader: NodeRef, node: NodeRef, path: Vec<CellKey>) -> Box<Error> {
         let id = self.id_of(reader);
+        let refusal = Refusal { reader: id, src: self.id_of(node), dst: id };
+        self.note_refusal(reader, refusal, &path);
+        self.cycle(path)
+    }
+
+    fn note_refusal(&self, reader: NodeRef, refusal: Refusal, path: &[CellKey]) {
         // Cells on the cycle may have had their turn already, with what the reader gave before.
         self.tick();
         reader.raise(flag::REFUSED);
-        for &on in path.iter().filter(|&&on| on != id) {
+        for &on in path.iter().filter(|&&on| on != refusal.reader) {
             let Some(node) = self.find(on) else { continue };
             node.raise(flag::ON_CYCLE);
             let mut tables = self.tables.borrow_mut();
             if !tables.refused.contains_key(on) {
                 tables.refused.insert(on, Vec::new());
             }
-            if !tables.refused[on].contains(&id) {
-                tables.refused[on].push(id);
+            if !tables.refused[on].contains(&refusal) {
+                tables.refused[on].push(refusal);
             }
         }
-        self.cycle(path)
     }
 
     /// Notes that a switch chose a cell that depends on it. If that is still so when the graph has settled, it counts as a
     /// panic of its closure.
     #[cold]
-    pub(crate) fn refuse_switch(&self, switcher: NodeRef, path: Vec<CellKey>) {
-        let error = self.refuse(switcher, path);
-        self.refused.borrow_mut().push((self.id_of(switcher), error));
+    pub(crate) fn refuse_switch(
+        &self,
+        switcher: NodeRef,
+        inner: NodeRef,
+        output: NodeRef,
+        path: Vec<CellKey>,
+    ) {
+        let reader = self.id_of(switcher);
+        let refusal = Refusal { reader, src: self.id_of(inner), dst: self.id_of(output) };
+        self.note_refusal(switcher, refusal, &path);
+        self.refused.borrow_mut().push((reader, self.cycle(path)));
         self.has_refused.set(true);
     }
 
@@ -142,17 +156,45 @@ impl Store {
 
     #[cold]
     fn wake_readers(&self, node: NodeRef) {
-        node.lower(flag::ON_CYCLE);
         let id = self.id_of(node);
-        let readers = self.tables.borrow_mut().refused.remove(id).unwrap_or_default();
-        for reader in readers.into_iter().filter_map(|id| self.find(id)) {
-            if reader.has(flag::REFUSED) && self.may_wake(reader, id) {
-                // What it gives now is later than what its dependents have seen of this round.
-                self.tick();
-                self.mark_dirty(reader);
-                self.pending.set(true);
+        let mut refused = self.tables.borrow_mut().refused.remove(id).unwrap_or_default();
+        refused.retain(|&refusal| self.still_refused(refusal, id));
+        if refused.is_empty() && !self.tables.borrow().refused.contains_key(id) {
+            node.lower(flag::ON_CYCLE);
+            return;
+        }
+        let mut tables = self.tables.borrow_mut();
+        let noted = tables.refused.remove(id).unwrap_or_default();
+        refused.extend(
+            noted.into_iter().filter(|refusal| !refused.contains(refusal)).collect::<Vec<_>>(),
+        );
+        tables.refused.insert(id, refused);
+    }
+
+    /// Whether a refused edge would close a cycle still; if not, its reader is woken.
+    fn still_refused(&self, refusal: Refusal, relinked: CellKey) -> bool {
+        let Some(reader) = self.find(refusal.reader).filter(|reader| reader.has(flag::REFUSED))
+        else {
+            return false;
+        };
+        if let (Some(src), Some(dst)) = (self.find(refusal.src), self.find(refusal.dst)) {
+            let graph = self.graph.borrow();
+            let way = graph.route(src.rank.get(), dst.rank.get());
+            let path: Vec<_> = way.into_iter().map(|rank| graph.id(rank)).collect();
+            drop(graph);
+            if !path.is_empty() {
+                // Now by another way, maybe.
+                self.note_refusal(reader, refusal, &path);
+                return true;
             }
         }
+        if self.may_wake(reader, relinked) {
+            // What it gives now is later than what its dependents have seen of this round.
+            self.tick();
+            self.mark_dirty(reader);
+            self.pending.set(true);
+        }
+        false
     }
 
     /// Whether a reader may try again in this round: not for ever, if each try makes and breaks a cycle.

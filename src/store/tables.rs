@@ -104,6 +104,15 @@ pub(crate) struct Ending {
     pub(crate) written: u32,
 }
 
+/// An edge that was refused, since its source depends on its destination.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Refusal {
+    /// Who tries again.
+    pub(crate) reader: CellKey,
+    pub(crate) src: CellKey,
+    pub(crate) dst: CellKey,
+}
+
 /// The last event of a cell.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct LastEvent {
@@ -127,8 +136,8 @@ pub(crate) struct Tables {
     pub(crate) hooks: Table<Vec<Hook>>,
     /// The clean-ups that the last run of a cell's closure has left.
     pub(crate) closings: Table<Closing>,
-    /// The readers that a cycle through a cell has kept from reading.
-    pub(crate) refused: Table<Vec<CellKey>>,
+    /// The edges that a cycle through a cell has kept from being made.
+    pub(crate) refused: Table<Vec<Refusal>>,
 }
 
 /// What the tables held of a dead cell; its drop runs user code, so the store must not be borrowed then.

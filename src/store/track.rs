@@ -368,7 +368,7 @@ impl Store {
 
     fn track_new(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
         if reader == Some(node) {
-            return Err(self.refuse(node, vec![self.id_of(node); 2]));
+            return Err(self.refuse(node, node, vec![self.id_of(node); 2]));
         }
         self.wait_for(reader, node)?;
         if let Some(reader) = reader {
@@ -376,7 +376,7 @@ impl Store {
                 return Ok(());
             }
             self.connect_new(node, reader, EdgeKind::Trigger)
-                .map_err(|path| self.refuse(reader, path))?;
+                .map_err(|path| self.refuse(reader, node, path))?;
         } else {
             self.retain(node);
         }
@@ -414,7 +414,7 @@ impl Store {
         }
         if self.waiting.borrow().is_empty() {
             self.connect_new(node, reader, EdgeKind::Trigger)
-                .map_err(|path| self.refuse(reader, path))?;
+                .map_err(|path| self.refuse(reader, node, path))?;
             self.with_tracker(|tracker| tracker.deps.push(node));
         } else {
             if !self.waits_already(reader) {
@@ -497,7 +497,9 @@ impl Store {
     /// Refuses to read a cell that depends on a closure that waits, directly or not, for the one that is running.
     fn check_waiting(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
         let Some(reader) = reader else { return Ok(()) };
-        if !node.has(flag::RUNNING) && !self.waiters_feed.get() {
+        let waits = self.with_tracker(|tracker| tracker.waits);
+        let told = node.has(flag::RUNNING) || self.waiters_feed.get();
+        if !told || waits != Waits::OrAbandons {
             return Ok(());
         }
         // Those that wait for the reader come before it; those after it, it waits for.
@@ -515,7 +517,7 @@ impl Store {
             }
         }
         path.dedup();
-        Err(self.refuse(reader, path))
+        Err(self.refuse(reader, node, path))
     }
 
     /// What number `place` of those that wait is waiting for does not depend on the next any more: all from there on, and
