@@ -20,7 +20,7 @@ const ORDER: [&[&str]; 9] = [
 /// Imports against the order, each by name, with what they are for.
 const EXCEPTIONS: [(&str, &str); 6] = [
     ("store/tables", "subscription"), // cells own guards
-    ("store/life", "subscription"),   // a new subscription is handed out as a guard
+    ("store/guards", "subscription"), // a new subscription is handed out as a guard
     ("store/mod", "scope"),           // the scope that is current
     ("store/closure", "scope"),       // the scope of a run of a closure
     ("pipeline/chain", "operators"),  // the two adaptors carry any stage and any gate

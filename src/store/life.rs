@@ -1,4 +1,4 @@
-//! Birth and death of cells: reference counts, disposal, the graveyard, ownership of guards.
+//! Birth and death of cells: links to inputs, reference counts, disposal, the graveyard.
 //!
 //! A cell whose last reference goes is dead at once: out of the graph and the lists, and so is, in a loop, every cell that
 //! only it kept; writes that wait for it are skipped by its dead id. Its closure, value and memory go when no user code
@@ -6,17 +6,13 @@
 
 use std::panic::Location;
 
-use uuid::Uuid;
-
 use super::callback::CallbackBox;
 use super::node::{End, Kernel, NodeRef, Over, Turn, end_of_kernel};
 use super::queue::{Origin, Waiting};
-use super::subscribers::SubKey;
-use super::tables::{Ending, Hook, Leftovers, Owned};
+use super::tables::{Ending, Leftovers};
 use super::{Store, flag};
 use crate::error::Fallible;
 use crate::graph::{CellKey, EdgeKind, NONE, Rank};
-use crate::subscription::SubscriptionGuard;
 
 /// What waits in the graveyard.
 pub(crate) enum Remains {
@@ -220,7 +216,7 @@ impl Store {
     }
 
     /// Drops something as soon as no user code is on the stack: now, or from the graveyard.
-    fn drop_soon(&self, remains: Remains) {
+    pub(super) fn drop_soon(&self, remains: Remains) {
         if self.busy.get() != 0 {
             return self.entomb(remains);
         }
@@ -450,141 +446,6 @@ impl Store {
         }
         let id = self.id_of(node);
         self.tables.borrow().ends.get(id).map(|ending| ending.end.clone())
-    }
-
-    /// Adds a subscriber that has seen all that happened so far.
-    pub(crate) fn link_subscriber(
-        &self,
-        node: NodeRef,
-        place: &'static Location<'static>,
-        callback: CallbackBox,
-    ) -> SubscriptionGuard {
-        let source = self.id_of(node);
-        let place = self.intern(place);
-        let since = self.clock.get();
-        self.tick();
-        let (key, head) =
-            self.subs.borrow_mut().append(node.subs.get(), source, since, place, callback);
-        node.subs.set(head);
-        self.retain(node);
-        self.watch_observed(node);
-        SubscriptionGuard::subscription(source, key)
-    }
-
-    /// Takes a subscriber out; an unknown key does nothing.
-    pub(crate) fn unsubscribe(&self, key: SubKey) {
-        let Some(source) = self.subs.borrow().source(key) else {
-            return;
-        };
-        let Some(node) = self.find(source) else {
-            return;
-        };
-        let mut subs = self.subs.borrow_mut();
-        let counted = subs.is_counted(key);
-        let (head, callback) = subs.remove(node.subs.get(), key);
-        drop(subs);
-        node.subs.set(head);
-        self.watch_observed(node);
-        if counted {
-            self.release(node);
-        }
-        if let Some(callback) = callback {
-            self.drop_soon(Remains::Callback(callback));
-        }
-    }
-
-    /// Makes `owner` keep a guard. A guard on the owner itself, or on a cell downstream of it, does not count (C1).
-    pub(crate) fn own(&self, owner: NodeRef, key: Option<Uuid>, guard: SubscriptionGuard) {
-        let id = self.id_of(owner);
-        if let Some(on) = guard.key().and_then(|on| self.find(on))
-            && self.is_upstream(owner, on)
-        {
-            self.stop_counting(&guard, on);
-        }
-        self.guards_owned.set(true);
-        owner.raise(flag::OWNS);
-        let mut tables = self.tables.borrow_mut();
-        if !tables.owned.contains_key(id) {
-            tables.owned.insert(id, Owned::default());
-        }
-        let replaced = tables.owned[id].add(key, guard);
-        drop(tables);
-        drop(replaced);
-    }
-
-    fn stop_counting(&self, guard: &SubscriptionGuard, on: NodeRef) {
-        let counted = guard.sub_key().is_some_and(|key| self.subs.borrow_mut().stop_counting(key));
-        if counted {
-            self.release(on);
-        }
-    }
-
-    /// Whether `low` is `high` or upstream of it.
-    pub(crate) fn is_upstream(&self, low: NodeRef, high: NodeRef) -> bool {
-        let mut graph = self.graph.borrow_mut();
-        low == high
-            || (graph.has_dependents(low.rank.get())
-                && graph.reaches(low.rank.get(), high.rank.get()))
-    }
-
-    /// Notes that a cell with hooks may have got its first or lost its last subscriber or dependent.
-    #[inline]
-    pub(crate) fn watch_observed(&self, node: NodeRef) {
-        if node.has(flag::HOOKED) {
-            self.hooks_due.borrow_mut().push(self.id_of(node));
-            self.pending.set(true);
-        }
-    }
-
-    pub(crate) fn is_observed(&self, node: NodeRef) -> bool {
-        node.subs.get() != NONE || self.graph.borrow().has_dependents(node.rank.get())
-    }
-
-    pub(crate) fn add_hook(&self, node: NodeRef, hook: Hook) {
-        let id = self.id_of(node);
-        if !node.has(flag::HOOKED) && self.is_observed(node) {
-            node.raise(flag::OBSERVED);
-        }
-        node.raise(flag::HOOKED);
-        let mut tables = self.tables.borrow_mut();
-        if !tables.hooks.contains_key(id) {
-            tables.hooks.insert(id, Vec::new());
-        }
-        tables.hooks[id].push(hook);
-    }
-
-    /// Calls the hooks of cells that changed between observed and not.
-    pub(crate) fn call_hooks(&self) {
-        if self.hooks_due.borrow().is_empty() {
-            return;
-        }
-        let due = self.hooks_due.take();
-        for id in due {
-            let Some(node) = self.find(id) else { continue };
-            let now = self.is_observed(node);
-            if now == node.has(flag::OBSERVED) {
-                continue;
-            }
-            if now {
-                node.raise(flag::OBSERVED);
-            } else {
-                node.lower(flag::OBSERVED);
-            }
-            let calls: Vec<_> = self.tables.borrow().hooks.get(id).map_or_else(Vec::new, |hooks| {
-                hooks
-                    .iter()
-                    .filter(|hook| hook.on_first == now)
-                    .map(|hook| hook.call.clone())
-                    .collect()
-            });
-            for call in calls {
-                self.guarded(|| {
-                    if let Ok(mut call) = call.try_borrow_mut() {
-                        call();
-                    }
-                });
-            }
-        }
     }
 }
 

@@ -5,15 +5,19 @@
 //! Invariants:
 //! - **S3** nothing is borrowed while user code runs: every `RefCell` here is borrowed for a few lines that call none.
 //! - **S4** `busy` counts the user code on the stack (callbacks, closures, `Clone`/`Drop`/`PartialEq` of values; the body
-//!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0.
+//!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0. Turns run only
+//!   there too, or inside a closure that waits for a cell it reads (see `track`).
 //! - **S5** `pending` is set whenever something waits for the moment at which `busy` falls to 0.
 //!
-//! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `write`
-//! (writes and batches), `wave` (the settle loop), `look` (reads and errors).
+//! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
+//! `hooks`, `write` (writes and batches), `wave` (the settle loop), `look` (reads and errors); last what changing inputs need:
+//! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run).
 
 pub(crate) mod callback;
 pub(crate) mod closure;
 pub(crate) mod flag;
+mod guards;
+mod hooks;
 mod life;
 mod look;
 pub(crate) mod node;

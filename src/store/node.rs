@@ -12,9 +12,11 @@
 //! - **N2 typed** A node's value is a `T` exactly if its vtable was made by `table::<T, _>`. Typed handles and inputs
 //!   are made only with the `T` of the node they came from; upgrades compare the `TypeId`.
 //! - **N3 lent** A value is overwritten only when no user code that it could be lent to is on the stack: the settle
-//!   loop, a direct write and the end of a round run below every such frame, never inside one. The one `&mut T` handed
-//!   to users (`update`) is guarded by [`flag::LENT`], which every read checks.
-//! - **N4 single** A behaviour is borrowed mutably only by its own turn; turns of one node never nest.
+//!   loop, a direct write and the end of a round run below every such frame, never inside one; or, where a closure waits
+//!   for a cell that it reads, inside that closure alone, to which its kernel lends nothing and which is inside no `with` (T2 of `track`).
+//!   The one `&mut T` handed to users (`update`) is guarded by [`flag::LENT`], which every read checks.
+//! - **N4 single** A behaviour is borrowed mutably only by its own turn; turns of one node never nest: one whose closure waits
+//!   has [`flag::RUNNING`], which keeps it from another turn.
 //! - **N5 layout** `Node<T, B>` starts with `Valued<T>`, which starts with `Header` (`repr(C)`), so one pointer serves
 //!   as all three.
 //! - **N6 called** A callback's box is dropped only when no user code is on the stack (`Store::drop_soon`, the graveyard,

@@ -222,27 +222,11 @@ impl Store {
         }
     }
 
-    /// A new edge may put a cell that owns a guard upstream of the guard's cell: such a guard does not count (rule C1).
-    fn settle_rings(&self, src: NodeRef, dst: NodeRef) {
-        let mut ranks = self.scratch.take();
-        self.graph.borrow_mut().ancestors(src.rank.get(), &mut ranks);
-        let mut rings = Vec::new();
-        for &rank in &ranks {
-            let owner = self.graph.borrow().payload(rank);
-            let Some(owner) = owner.filter(|owner| owner.has(flag::OWNS)) else { continue };
-            let id = self.id_of(owner);
-            let keys: Vec<_> = self.tables.borrow().owned[id].subscriptions().collect();
-            rings.extend(keys);
-        }
-        *self.scratch.borrow_mut() = ranks;
-        for key in rings {
-            let on = self.subs.borrow().source(key).and_then(|on| self.find(on));
-            if let Some(on) = on
-                && self.is_upstream(dst, on)
-                && self.subs.borrow_mut().stop_counting(key)
-            {
-                self.release(on);
-            }
-        }
+    /// Whether `low` is `high` or upstream of it.
+    pub(crate) fn is_upstream(&self, low: NodeRef, high: NodeRef) -> bool {
+        let mut graph = self.graph.borrow_mut();
+        low == high
+            || (graph.has_dependents(low.rank.get())
+                && graph.reaches(low.rank.get(), high.rank.get()))
     }
 }
