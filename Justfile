@@ -52,6 +52,10 @@ fuzz SECONDS="60":
 vitals *ARGS:
     cargo run --release --example vitals -- "$@"
 
+# Spreadsheet of a CSV file; without arguments the shipped one with its edits
+sheet *ARGS:
+    @if (( $# == 0 )); then set -- examples/data/rig.csv --script examples/data/rig.edits --changes; fi; cargo run --release --example sheet -- "$@"
+
 # The smallest example
 hello:
     cargo run --release --example hello

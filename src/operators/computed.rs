@@ -55,7 +55,8 @@ where
             let Some(me) = store.current_node().filter(|_| !turn.is_quiet()) else { return false };
             if deps.fresh(turn) || me.has(flag::REFUSED | flag::REPEAT) {
                 let value = store.turn_reader(me, Waits::OrAbandons, deps, f);
-                if !me.with::<T, _>(|last| same(last, &value)) {
+                let value = value.filter(|value| !me.with::<T, _>(|last| same(last, value)));
+                if let Some(value) = value {
                     emit(value);
                 }
             }
@@ -246,5 +247,5 @@ fn run_effect(
         }
     }
     let mut deps = PutBack(shared, shared.take());
-    store.turn_reader(me, store.waits_at_most(waits), &mut deps.1, f);
+    let _ = store.turn_reader(me, store.waits_at_most(waits), &mut deps.1, f);
 }

@@ -40,6 +40,9 @@ impl<U: Clone + 'static> Hub<U> {
     /// Calls the closure and takes in the cell that it gives.
     fn start<M>(self: &Rc<Self>, store: &Store, choose: impl FnOnce() -> Cell<U, M>) {
         let (inner, closing) = store.call_closure(Making::Inside, choose);
+        if self.is_gone() {
+            return store.close_now(closing);
+        }
         let number = self.started.get();
         self.started.set(number + 1);
         let node = expect(store.usable(inner.key()));
@@ -69,6 +72,12 @@ impl<U: Clone + 'static> Hub<U> {
         store.making.set(Making::Inside);
         let relay = Relay { inner: input_of(inner)?, hub: self.clone(), number };
         Ok(derive(relay, self.place)?.strong)
+    }
+
+    /// Whether there is no cell any more whose inners these are.
+    fn is_gone(&self) -> bool {
+        let gone = |node: NodeRef| node.has(flag::DEAD | flag::DISPOSED);
+        self.starter.get().is_none_or(gone) || self.output.get().is_some_and(gone)
     }
 
     fn fail_if(&self, end: Option<End>) {
@@ -154,7 +163,10 @@ where
         if self.hub.started.get() != before {
             emit(());
         }
-        if started.is_ok() && self.queue.is_empty() { self.over } else { Over::No }
+        // An error overtakes what waits.
+        let failed = || self.over == Over::Upstream && matches!(self.chain.end(), End::Error(_));
+        let over = started.is_ok() && (self.queue.is_empty() || failed());
+        if over { self.over } else { Over::No }
     }
 
     fn end(&self) -> End {
@@ -184,6 +196,7 @@ where
             });
         }
         while hub.live.get() < *limit
+            && !hub.is_gone()
             && let Some(value) = queue.pop_front()
         {
             hub.queued.set(queue.len());
@@ -197,6 +210,7 @@ where
 impl<C: Chain, F, U> Drop for Starter<C, F, U> {
     fn drop(&mut self) {
         self.hub.starter.set(None);
+        self.hub.first.take();
     }
 }
 
@@ -294,6 +308,8 @@ where
         let node = store.usable(starter.key())?;
         hub.starter.set(Some(node));
         let busy = store.enter();
+        // Of what is half made nothing may be left when a panic lets waiting writes go on.
+        let starter = starter;
         store.first_turn(node);
         let relays = hub.first.take().into_iter().map(input_of).collect::<Fallible<_>>()?;
         let starter = input_of(starter.strong)?;

@@ -49,6 +49,9 @@ impl<U: 'static> Link<U> {
                 self.let_go(store);
             }
         });
+        if me.has(flag::DEAD) {
+            return;
+        }
         self.refused.set(None);
         me.lower(flag::REFUSED);
         let old = Unless(self, store, true);
@@ -168,6 +171,7 @@ where
 impl<C, F, U: 'static> Drop for Switcher<C, F, U> {
     fn drop(&mut self) {
         self.link.switcher.set(None);
+        self.link.first.take();
     }
 }
 
@@ -246,6 +250,8 @@ where
         let node = store.usable(switcher.key())?;
         link.switcher.set(Some(node));
         let busy = store.enter();
+        // Of what is half made nothing may be left when a panic lets waiting writes go on.
+        let switcher = switcher;
         store.first_turn(node);
         let (switcher, first) = (input_of(switcher.strong)?, link.first.take());
         let kernel = Output { switcher, first, link: link.clone(), seed: PhantomData };

@@ -97,7 +97,7 @@ impl Store {
         {
             if scope.is_closure() {
                 scope.note_made(id);
-                self.note_making();
+                self.note_making(id);
             } else {
                 self.retain(node);
                 scope.take_cell(id);

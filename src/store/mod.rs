@@ -123,6 +123,9 @@ pub(crate) struct Store {
     waiters_feed: Cell<bool>,
     /// Where the stack was when the first of them began to wait.
     stack_base: Cell<usize>,
+    /// Cells on refused cycles that have got or lost an input since.
+    relinked: RefCell<Vec<CellKey>>,
+    has_relinked: Cell<bool>,
     /// Switches that were refused in this settle.
     refused: RefCell<Vec<(CellKey, Box<Error>)>>,
     has_refused: Cell<bool>,
@@ -275,6 +278,8 @@ impl Store {
             waiting: RefCell::default(),
             waiters_feed: Cell::new(false),
             stack_base: Cell::new(0),
+            relinked: RefCell::default(),
+            has_relinked: Cell::new(false),
             refused: RefCell::default(),
             has_refused: Cell::new(false),
             wakes: Cell::new((0, 0)),

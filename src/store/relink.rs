@@ -2,8 +2,9 @@
 //!
 //! It knows no closures: who re-links says between which nodes.
 //!
-//! Invariants: **R1** an edge that is not of kind `Order` holds one reference to its source. **R2** the readers in the table of
-//! refused edges are marked dirty when a cell on the refused cycle gets or loses an input and the cycle is gone.
+//! Invariants: **R1** an edge that is not of kind `Order` holds one reference to its source. **R2** a cell on a cycle
+//! that was refused has, in the table of refused edges, those for which that cycle is the reason; when it has got or lost an
+//! input, and all else has settled, they are tried again.
 //!
 //! Costs: O(1) where the order holds, else what the graph says of a reorder; `disconnect` looks through the shorter list.
 
@@ -146,15 +147,37 @@ impl Store {
         Box::new(Error::Cycle { path: path.into_iter().filter_map(|id| self.info(id)).collect() })
     }
 
-    /// An input of `node` has come or gone: readers that a cycle through it has stopped try again.
+    /// An input of `node` comes or goes, or its closure was not refused this time: readers that a cycle through it has
+    /// stopped may try again, when all else has settled.
     #[inline]
     pub(crate) fn wake_refused(&self, node: NodeRef) {
         if node.has(flag::ON_CYCLE) {
-            self.wake_readers(node);
+            self.note_relinked(node);
         }
     }
 
     #[cold]
+    fn note_relinked(&self, node: NodeRef) {
+        self.relinked.borrow_mut().push(self.id_of(node));
+        self.has_relinked.set(true);
+        self.pending.set(true);
+    }
+
+    /// Wakes the refused readers that may read now. Tells whether there are any.
+    #[cold]
+    pub(crate) fn retry_refused(&self) -> bool {
+        self.has_relinked.set(false);
+        // What they give now is later than what their dependents have seen of this round.
+        self.tick();
+        let relinked = self.relinked.take();
+        for node in relinked.into_iter().filter_map(|id| self.find(id)) {
+            if node.has(flag::ON_CYCLE) {
+                self.wake_readers(node);
+            }
+        }
+        self.graph.borrow().has_dirty()
+    }
+
     fn wake_readers(&self, node: NodeRef) {
         let id = self.id_of(node);
         let mut refused = self.tables.borrow_mut().refused.remove(id).unwrap_or_default();
@@ -189,10 +212,7 @@ impl Store {
             }
         }
         if self.may_wake(reader, relinked) {
-            // What it gives now is later than what its dependents have seen of this round.
-            self.tick();
             self.mark_dirty(reader);
-            self.pending.set(true);
         }
         false
     }
@@ -216,7 +236,7 @@ impl Store {
 
     /// Runs the wave of readers that were woken outside of one.
     pub(crate) fn run_woken(&self) {
-        if self.graph.borrow().has_dirty() {
+        if self.has_relinked.get() || self.graph.borrow().has_dirty() {
             self.open_wave();
             self.run_wave();
         }

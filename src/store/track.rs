@@ -59,8 +59,8 @@ pub(crate) struct Deps {
     /// How many were read in this run.
     at: usize,
     wide: Option<Box<Wide>>,
-    /// Whether the last run has made cells.
-    made: bool,
+    /// The cells that the last run made.
+    made: Vec<CellKey>,
     /// Whether it holds a reference to each cell, for the edge that is to be made.
     owned: bool,
 }
@@ -163,12 +163,16 @@ impl Deps {
         }
     }
 
-    /// Takes the cells out that the last run made and that nobody else holds, the youngest last.
-    fn orphans(&mut self) -> Vec<NodeRef> {
-        if !std::mem::take(&mut self.made) {
-            return Vec::new();
-        }
-        self.cells.extract_if(.., |node| node.strong.get() == 1).collect()
+    /// Takes the youngest of the cells out that the last run made.
+    fn pop_made(&mut self) -> Option<CellKey> {
+        self.made.pop()
+    }
+
+    /// Takes a cell out, if it is among them and nobody else holds it.
+    fn take_orphan(&mut self, node: NodeRef) -> bool {
+        let orphan = node.strong.get() == 1;
+        let at = self.cells.iter().position(|&known| known == node).filter(|_| orphan);
+        at.map(|at| self.cells.remove(at)).is_some()
     }
 }
 
@@ -180,7 +184,6 @@ pub(crate) struct Tracker {
     waits: Waits,
     /// The count of user code on the stack at its start: where it is higher, a value may be lent.
     busy: u32,
-    made: bool,
     /// Whether its run is being unwound, to be repeated later.
     abandoned: bool,
     /// Whether it is in the list of those that wait meanwhile.
@@ -204,7 +207,6 @@ impl Drop for Run<'_> {
         let mut parked = false;
         if let Some(tracker) = tracker {
             *self.deps = tracker.deps;
-            self.deps.made = tracker.made;
             parked = tracker.parked;
         }
         if !self.done {
@@ -248,22 +250,30 @@ impl Store {
     /// The run at construction, before there is a node.
     pub(crate) fn seed_reader<R>(&self, deps: &mut Deps, f: impl FnOnce() -> R) -> R {
         deps.owned = true;
-        let (given, closing) = self.run_reader(None, self.waits_at_most(Waits::InPlace), deps, f);
+        let (given, closing) = self.run_closure(None, self.waits_at_most(Waits::InPlace), deps, f);
         self.seed_closing.replace(closing);
         given
     }
 
-    /// A later run.
+    /// A later run: what the last one has left is cleaned up first. `None` if that has killed the reader.
     pub(crate) fn turn_reader<R>(
         &self,
         reader: NodeRef,
         waits: Waits,
         deps: &mut Deps,
         f: impl FnOnce() -> R,
-    ) -> R {
-        let (given, closing) = self.run_reader(Some(reader), waits, deps, f);
+    ) -> Option<R> {
+        self.close(reader, || ());
+        while let Some(made) = deps.pop_made() {
+            let made = self.find(made).filter(|&made| deps.take_orphan(made));
+            made.into_iter().for_each(|made| self.disconnect(made, reader, EdgeKind::Trigger));
+        }
+        if reader.has(flag::DEAD | flag::DISPOSED) {
+            return None;
+        }
+        let (given, closing) = self.run_closure(Some(reader), waits, deps, f);
         self.keep_closing(reader, closing, None);
-        given
+        Some(given)
     }
 
     /// Whether a run at construction may wait for what it reads: not inside other user code, where a value may be lent.
@@ -271,20 +281,14 @@ impl Store {
         if waits == Waits::InPlace && self.busy.get() > 1 { Waits::Never } else { waits }
     }
 
-    /// Runs a closure of a node: what the last run has left is cleaned up, what it reads becomes its inputs.
-    fn run_reader<R>(
+    /// Runs the closure of a node: what it reads becomes its inputs.
+    fn run_closure<R>(
         &self,
         reader: Option<NodeRef>,
         waits: Waits,
         deps: &mut Deps,
         f: impl FnOnce() -> R,
     ) -> (R, Option<Closing>) {
-        if let Some(reader) = reader {
-            self.close(reader, || ());
-            for made in deps.orphans().into_iter().rev() {
-                self.disconnect(made, reader, EdgeKind::Trigger);
-            }
-        }
         self.call_closure(Making::Inside, || self.run_tracked(reader, waits, deps, f))
     }
 
@@ -302,7 +306,6 @@ impl Store {
             deps: taken,
             waits,
             busy: self.busy.get(),
-            made: false,
             abandoned: false,
             parked: false,
         };
@@ -325,8 +328,8 @@ impl Store {
             while let Some(unread) = deps.pop_unread() {
                 self.disconnect(unread, reader, EdgeKind::Trigger);
             }
-            if refused && !reader.has(flag::REFUSED) {
-                // The cycle is gone, and no edge with it: those that it has stopped too may try again.
+            if refused {
+                // Its cycle may be gone, and no edge with it: those that it has stopped too may try again.
                 self.wake_refused(reader);
             }
         }
@@ -338,9 +341,9 @@ impl Store {
     }
 
     /// Notes that the closure that is running makes a cell.
-    pub(crate) fn note_making(&self) {
+    pub(crate) fn note_making(&self, id: CellKey) {
         if let Some(tracker) = self.tracker.borrow_mut().as_mut() {
-            tracker.made = true;
+            tracker.deps.made.push(id);
         }
     }
 

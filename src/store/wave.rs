@@ -190,9 +190,16 @@ impl Store {
     /// Computes all that is dirty.
     #[inline]
     fn settle(&self) {
-        if !self.graph.borrow().has_dirty() {
-            return;
+        if self.graph.borrow().has_dirty() {
+            self.drain_all();
         }
+        while self.has_relinked.get() && self.retry_refused() {
+            self.drain_all();
+        }
+    }
+
+    #[inline]
+    fn drain_all(&self) {
         self.graph.borrow_mut().hold_ranks(true);
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain())) {
             self.after_panic(payload);
