@@ -87,7 +87,7 @@ impl Store {
         match given {
             Ok(given) => (given, self.closing_of(body)),
             Err(payload) => {
-                body.dispose_from(0);
+                self.after_first_panic(|| body.dispose_from(0));
                 resume_unwind(payload)
             }
         }

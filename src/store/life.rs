@@ -431,8 +431,9 @@ impl Store {
         self.record_end(node, id, end);
         // It may have been woken meanwhile.
         self.graph.borrow_mut().take_dirty(node.rank.get());
-        self.let_go_of_inputs(node);
+        // Before the node itself, which may die of the clean-up of an input.
         self.entomb(Remains::Behaviour(node));
+        self.let_go_of_inputs(node);
     }
 
     pub(crate) fn end_written(&self, node: NodeRef) -> Option<u32> {

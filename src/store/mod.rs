@@ -343,6 +343,19 @@ impl Store {
             return;
         }
         drop(first);
+        Self::log_other(payload);
+    }
+
+    /// Calls `f` while a panic is on its way that is the first: those that `f` brings are logged.
+    #[cold]
+    pub(crate) fn after_first_panic(&self, f: impl FnOnce()) {
+        let before = self.panic.borrow_mut().take();
+        f();
+        let other = self.panic.replace(before);
+        other.into_iter().for_each(Self::log_other);
+    }
+
+    fn log_other(payload: Payload) {
         log::error!("another panic in a callback of the same call: {}", message_of(&payload));
         // The payload is the user's: its `Drop` must not stop the store either.
         if let Err(again) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {

@@ -452,7 +452,7 @@ impl<K: Kernel> Derived<K> {
             return outcome;
         }
         store.ended_in_turn(node, end_of_kernel(&this.kernel, over));
-        outcome.with_end()
+        if node.has(flag::DEAD) { Outcome::NOTHING } else { outcome.with_end() }
     }
 }
 
