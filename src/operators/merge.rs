@@ -148,6 +148,8 @@ pub fn merge_vec<T: Clone + 'static, M>(
 struct Concat<T: 'static> {
     first: Input<T>,
     second: Input<T>,
+    /// Whether an earlier turn has seen the end of the first.
+    over: bool,
     backlog: Backlog<T>,
 }
 
@@ -163,12 +165,14 @@ impl<T: Clone + 'static> Kernel for Concat<T> {
             if first.fresh(turn) {
                 self.backlog.push(first.with(T::clone));
             }
-            if second.fresh(turn) && first.end_arrival().is_some_and(|end| second.arrival() > end) {
+            let after = |end| self.over || second.arrival() > end;
+            if second.fresh(turn) && first.end_arrival().is_some_and(after) {
                 self.backlog.push(second.with(T::clone));
             }
             self.backlog.emit_next(emit);
         }
-        let drained = self.backlog.is_empty() && first.ended() && second.ended();
+        self.over = first.ended();
+        let drained = self.backlog.is_empty() && self.over && second.ended();
         Over::upstream_if(first.failed() || drained)
     }
 
@@ -240,7 +244,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         let place = Location::caller();
         let kernel = input_of(self.strong.clone()).and_then(|first| {
             let second = input_of(next.strong.clone())?;
-            derive(Concat { first, second, backlog: Backlog::default() }, place)
+            derive(Concat { first, second, over: false, backlog: Backlog::default() }, place)
         });
         named(expect(kernel), self.name(), "concat")
     }

@@ -159,13 +159,20 @@ impl Store {
             let Some(event) = event else { return };
             if let Some(node) = self.find(event.cell) {
                 let had_ended = node.has(flag::ENDED);
+                // A later round comes after all that was written for the first: there, stamps tell the order.
+                let later = event.written < self.round_start.get();
+                if later {
+                    self.tick();
+                }
                 self.guarded(|| node.apply(self));
-                self.note_written(node, event, had_ended);
+                if !later {
+                    self.note_written(node, event, had_ended);
+                }
             }
         }
     }
 
-    /// Notes when what an event brought was written: that is its place among what arrived in the round.
+    /// Notes when what an event brought was written: that is its place among what arrived in the first round.
     fn note_written(&self, node: NodeRef, event: WaitingEvent, had_ended: bool) {
         if node.has(flag::DEAD) {
             return;
