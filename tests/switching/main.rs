@@ -5,6 +5,7 @@ mod closure;
 mod cycle;
 mod depth;
 mod effect;
+mod found;
 mod nested;
 mod order;
 mod panic;
