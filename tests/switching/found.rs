@@ -18,7 +18,7 @@ fn an_answer_is_not_given_again_when_the_selecting_cell_ends() {
         let heard = heard.clone();
         move |signal: &Signal<'_, bool>| {
             if let Signal::Value(v) = signal {
-                heard.borrow_mut().push(**v)
+                heard.borrow_mut().push(**v);
             }
         }
     });
@@ -143,7 +143,7 @@ fn a_computed_whose_clean_up_disposes_of_it_does_not_run_again() {
             let slot = slot.clone();
             on_cleanup(move || {
                 if let Some(me) = slot.borrow_mut().take() {
-                    Cell::<(), CellImmutable>::dispose(&me)
+                    Cell::<(), CellImmutable>::dispose(&me);
                 }
             });
         }
@@ -164,7 +164,7 @@ fn a_switch_whose_clean_up_disposes_of_it_does_not_choose_again() {
             let slot = slot.clone();
             on_cleanup(move || {
                 if let Some(me) = slot.borrow_mut().take() {
-                    Cell::<i32, CellImmutable>::dispose(&me)
+                    Cell::<i32, CellImmutable>::dispose(&me);
                 }
             });
             Cell::new(1)
@@ -224,7 +224,7 @@ fn a_merge_map_whose_closure_disposes_of_it() {
         let (slot, kept) = (slot.clone(), kept.clone());
         move |_| {
             if let Some(me) = &*slot.borrow() {
-                me.dispose()
+                me.dispose();
             }
             kept.clone()
         }
