@@ -22,7 +22,7 @@ mod write;
 
 use std::cell::RefCell;
 
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 use check::Effects;
 use op::Op;
@@ -42,7 +42,16 @@ fn library_and_model_agree() {
         config.cases = CASES;
     }
     let total = RefCell::new(Effects::new());
-    let outcome = TestRunner::new(config).run(&strategy::ops(), |ops| {
+    // The same cases in every run, unless other ones are asked for with MODEL_RANDOM. Known to differ: guards of a cell that
+    // dies when another one is disposed of are dropped here at once, in the library when the outermost call ends.
+    let mut runner = match std::env::var_os("MODEL_RANDOM") {
+        Some(_) => TestRunner::new(config),
+        None => {
+            let rng = TestRng::deterministic_rng(config.rng_algorithm);
+            TestRunner::new_with_rng(config, rng)
+        }
+    };
+    let outcome = runner.run(&strategy::ops(), |ops| {
         let effects = check::run(&ops).map_err(TestCaseError::fail)?;
         let mut total = total.borrow_mut();
         for (name, times) in effects {
