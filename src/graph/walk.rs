@@ -14,7 +14,7 @@ use super::scratch::Scratch;
 use super::{EdgeKind, Graph, Rank};
 
 impl<P: Copy> Graph<P> {
-    /// Whether `from` is `to` or upstream of it, along edges of any kind. Looks at ranks from
+    /// Whether `to` is `from` or depends on it; an order edge is no dependency. Looks at ranks from
     /// `from` to `to` only.
     pub(crate) fn reaches(&mut self, from: Rank, to: Rank) -> bool {
         if from >= to {
@@ -22,7 +22,10 @@ impl<P: Copy> Graph<P> {
         }
         let mut scratch = mem::take(&mut self.scratch);
         let mut met = false;
-        self.upstream_until(&mut scratch, to, from, |rank, _| {
+        self.upstream_until(&mut scratch, to, from, |rank, kind| {
+            if !is_dependency(kind) {
+                return Step::Skip;
+            }
             met |= rank == from;
             if met { Step::Stop } else { Step::Follow }
         });

@@ -195,19 +195,27 @@ impl<T: Clone + Eq + Hash + 'static> Selector<T> {
         self.len() == 0
     }
 
+    fn known(&self, key: &T) -> Fallible<Option<Cell<bool, CellImmutable>>> {
+        let known = self.keys.with(|cells| cells.get(key).copied())?;
+        Ok(known.and_then(|id| WeakCell::of(id).upgrade()))
+    }
+
     fn answer(
         &self,
         key: T,
         place: &'static Location<'static>,
     ) -> Fallible<Cell<bool, CellImmutable>> {
-        let known = self.keys.with(|cells| cells.get(&key).copied())?;
-        if let Some(cell) = known.and_then(|id| WeakCell::of(id).upgrade()) {
+        if let Some(cell) = self.known(&key)? {
             return Ok(cell);
         }
         let me = Rc::new(StdCell::new(None));
         let chooser = Passive(input_of(self.chooser.strong.clone())?);
         let (kept, keys) = (key.clone(), self.keys.clone());
         let cell = derive(Answer { chooser, key, answer: None, me: me.clone(), keys }, place)?;
+        // In a batch, the selecting cell has been brought up to date: its closures may have asked for the same key.
+        if let Some(known) = self.known(&kept)? {
+            return Ok(known);
+        }
         me.set(Some(cell.key()));
         self.keys.with(|cells| cells.insert(kept, cell.key()))?;
         Ok(cell)

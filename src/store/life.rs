@@ -364,7 +364,13 @@ impl Store {
         node.raise(flag::DISPOSED);
         let id = self.id_of(node);
         self.write_as_callback_or_wave(
-            || self.strip(node, id),
+            || {
+                self.strip(node, id);
+                // What it had goes before anybody hears of the end.
+                if self.busy.get() == 0 && self.pending.get() {
+                    self.rest();
+                }
+            },
             || self.end_by_disposal(node, id),
             || self.queue_disposal(id),
         )

@@ -102,10 +102,6 @@ impl Outcome {
     pub(crate) fn with_end(self) -> Self {
         Self(self.0 | Self::ENDED)
     }
-
-    pub(crate) fn changed(self) -> bool {
-        self.0 & 1 != 0
-    }
 }
 
 /// The computation of a derived cell: one for each pipeline, one for each multi-input operator.
@@ -407,9 +403,13 @@ pub(crate) fn drop_guarded<T>(value: T, store: &Store) {
 }
 
 /// The store of a cell's value by a turn. A node that the old value's `Drop` has killed counts as unchanged.
+///
+/// The stamp comes before any user code that the turn goes on to run: who joins there has seen the value.
 #[inline]
 fn write_value<T: 'static>(node: NodeRef, value: T, store: &Store) -> Outcome {
-    drop_guarded(node.swap(value), store);
+    let old = node.swap(value);
+    node.stamp.set(store.clock.get());
+    drop_guarded(old, store);
     if std::mem::needs_drop::<T>() && node.has(flag::DEAD) {
         Outcome::NOTHING
     } else {
@@ -496,6 +496,9 @@ impl<T: 'static> Cutoff<T> {
             return Outcome::NOTHING;
         }
         let same = node.with::<T, _>(|value| (this.same)(&base, value));
+        if !same {
+            node.stamp.set(store.clock.get());
+        }
         // What is not needed goes: the new value, or the one it was compared with.
         drop_guarded(if same { node.swap(base) } else { base }, store);
         if same || node.has(flag::DEAD) { Outcome::NOTHING } else { Outcome::CHANGED }

@@ -384,6 +384,7 @@ impl Store {
             self.retain(node);
         }
         self.with_tracker(|tracker| tracker.deps.push(node));
+        self.force_pending(node);
         Ok(())
     }
 

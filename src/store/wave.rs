@@ -233,9 +233,6 @@ impl Store {
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
-                if outcome.changed() {
-                    node.stamp.set(self.clock.get());
-                }
                 if node.subs.get() != NONE {
                     graph.mark_deliver(rank);
                 }
@@ -267,7 +264,10 @@ impl Store {
         }
         let outcome = match node.has(flag::CUTOFF) {
             // The comparison panicked: the new value is in place, so it counts as a change.
-            true => Some(Outcome::CHANGED),
+            true => {
+                node.stamp.set(self.clock.get());
+                Some(Outcome::CHANGED)
+            }
             false => {
                 self.current.set(Some(node));
                 self.guarded(|| node.quiet_turn(self))
@@ -281,9 +281,6 @@ impl Store {
     fn conclude(&self, node: NodeRef, outcome: Outcome) {
         if outcome == Outcome::NOTHING || node.has(flag::DEAD) {
             return;
-        }
-        if outcome.changed() {
-            node.stamp.set(self.clock.get());
         }
         self.mark_followers(node);
     }
@@ -305,7 +302,15 @@ impl Store {
         }
         if self.busy.get() == 0 {
             self.settle_cone(node);
-        } else if !node.has(flag::FORCED) {
+        } else {
+            self.force_pending(node);
+        }
+    }
+
+    /// A write that a cut-off has not compared yet has been seen: it counts as a change.
+    #[inline]
+    pub(crate) fn force_pending(&self, node: NodeRef) {
+        if node.has(flag::PENDING) && !node.has(flag::FORCED) {
             node.raise(flag::FORCED);
             self.touch(node);
         }

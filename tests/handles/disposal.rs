@@ -1,5 +1,8 @@
 //! `dispose` in every state of a cell (rule C7).
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use hyphae::{Cell, Error, Pipeline, SubscriptionGuard, arena, batch};
 
 use crate::support::{Count, Heard, Log, caught};
@@ -169,4 +172,83 @@ fn a_join_of_a_disposed_cell_goes_on_with_the_other() {
     a.dispose();
     b.set(3);
     assert_eq!((pair.get(), pair.is_complete()), ((1, 3), false));
+}
+
+/// C7: closure and edges to inputs go at once; C1: outside callbacks, what died is freed at once, guards that it owned too.
+#[test]
+fn what_a_disposed_cell_had_goes_before_its_end_is_told() {
+    let (token, seen) = (Rc::new(()), Rc::new(RefCell::new(vec![])));
+    let a = Cell::new(0);
+    let b = (&a)
+        .map({
+            let token = token.clone();
+            move |v| {
+                let _ = &token;
+                *v
+            }
+        })
+        .materialize();
+    let _guard = b.subscribe_changes({
+        let (token, seen) = (Rc::downgrade(&token), seen.clone());
+        move |_| seen.borrow_mut().push(token.strong_count())
+    });
+    b.dispose();
+    assert_eq!(*seen.borrow(), [1]);
+}
+
+#[test]
+fn a_guard_owned_by_what_only_a_disposed_cell_kept_does_not_hear_of_its_end() {
+    for in_batch in [false, true] {
+        let heard = Rc::new(std::cell::Cell::new(0));
+        let a = Cell::new(0);
+        let b = (&a).map(|v| *v).materialize();
+        a.own(b.subscribe_changes({
+            let heard = heard.clone();
+            move |_| heard.set(heard.get() + 1)
+        }));
+        drop(a); // lives by `b` alone
+        if in_batch {
+            batch(|| b.dispose())
+        } else {
+            b.dispose()
+        }
+        assert_eq!(heard.get(), 0, "{in_batch}");
+    }
+}
+
+/// A value whose `Drop` subscribes to the cell that it was in.
+struct Joins(i32, Rc<dyn Fn()>);
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        (self.1)();
+    }
+}
+
+/// P1: who joins while a replaced value is dropped hears the new one once.
+#[test]
+fn who_subscribes_in_the_drop_of_a_replaced_value_hears_the_new_one_once() {
+    type Slot = Rc<RefCell<Option<Cell<Joins, hyphae::CellImmutable>>>>;
+    let slot = Slot::default();
+    let heard = Rc::new(RefCell::new(vec![]));
+    let guards = Rc::new(RefCell::new(vec![]));
+    let join: Rc<dyn Fn()> = Rc::new({
+        let (slot, heard, guards) = (slot.clone(), heard.clone(), guards.clone());
+        move || {
+            let Some(cell) = slot.borrow_mut().take() else { return };
+            let heard = heard.clone();
+            let guard = cell.subscribe(move |signal| {
+                if let hyphae::Signal::Value(value) = signal {
+                    heard.borrow_mut().push(value.0);
+                }
+            });
+            guards.borrow_mut().push(guard);
+        }
+    });
+    let source = Cell::new(1);
+    let derived = (&source).map(move |v| Joins(*v, join.clone())).materialize();
+    *slot.borrow_mut() = Some(derived.clone());
+    source.set(2);
+    assert_eq!(*heard.borrow(), [2]);
+    guards.borrow_mut().clear();
 }
