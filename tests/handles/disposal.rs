@@ -208,9 +208,9 @@ fn a_guard_owned_by_what_only_a_disposed_cell_kept_does_not_hear_of_its_end() {
         }));
         drop(a); // lives by `b` alone
         if in_batch {
-            batch(|| b.dispose())
+            batch(|| b.dispose());
         } else {
-            b.dispose()
+            b.dispose();
         }
         assert_eq!(heard.get(), 0, "{in_batch}");
     }
