@@ -510,6 +510,13 @@ impl<T: 'static> Cell<T, CellMutable> {
         Ok(Self::make(value, Location::caller())?)
     }
 
+    /// [`Cell::new`] for a caller that knows the place.
+    #[cfg(feature = "trace")]
+    #[track_caller]
+    pub(crate) fn made_at(value: T, place: &'static Location<'static>) -> Self {
+        expect(Self::make(value, place))
+    }
+
     fn make(value: T, place: &'static Location<'static>) -> Fallible<Self> {
         let id = with_store(|store| store.admit(NodeRef::source(value, 0, store.intern(place))))?;
         Ok(Self::adopt(Strong::adopt(id)))

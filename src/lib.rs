@@ -48,6 +48,8 @@ mod cell;
 mod error;
 mod graph;
 mod id;
+#[cfg(feature = "trace")]
+mod observe;
 mod operators;
 mod pipeline;
 mod scope;
@@ -55,6 +57,8 @@ mod signal;
 mod source;
 mod store;
 mod subscription;
+#[cfg(feature = "trace")]
+mod system;
 mod traits;
 mod uuids;
 mod weak;
@@ -62,6 +66,14 @@ mod weak;
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback};
 pub use id::CellId;
+#[cfg(feature = "trace")]
+pub use observe::{
+    census::{Census, CensusRow, census},
+    hot::{CellTraceSnapshot, HotCells, hot_cells, hot_traced_cells, reset_trace},
+    metrics::{CellMetrics, SlowSubscriberAlert},
+    periodic::{log_hot_cells, log_hot_cells_every},
+    timing::{set_timing, set_timing_clock, timing},
+};
 pub use operators::combine::{Cells, combine, join_vec};
 pub use operators::computed::{effect, untracked};
 pub use operators::merge::merge_vec;
@@ -73,9 +85,17 @@ pub use scope::{Scope, on_cleanup};
 pub use signal::Signal;
 pub use source::{Source, WeakSource};
 pub use store::Limits;
+#[cfg(feature = "trace")]
+pub use store::probe::Timing;
 pub use subscription::{SubscriptionGuard, SubscriptionId};
 pub use traits::{DepNode, Gettable, Mutable, Watchable};
 pub use weak::WeakCell;
+
+/// Passes: which cells fire more than once in a piece of work.
+#[cfg(feature = "trace")]
+pub mod profiling {
+    pub use crate::observe::pass::{PassReport, pass, take_report};
+}
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

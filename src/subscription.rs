@@ -18,6 +18,11 @@ pub struct SubscriptionId {
 }
 
 impl SubscriptionId {
+    #[cfg(feature = "trace")]
+    pub(crate) fn of(key: SubKey) -> Self {
+        Self { key, _not_send: PhantomData }
+    }
+
     /// Ends the subscription, also one that was [leaked](SubscriptionGuard::leak); does nothing if it has ended.
     pub fn unsubscribe(self) {
         let _ = with_store(|store| store.unsubscribe(self.key));

@@ -9,6 +9,8 @@ use uuid::Uuid;
 use crate::error::{Error, Fallible};
 use crate::graph::CellKey;
 use crate::store::{Store, flag};
+#[cfg(feature = "trace")]
+use crate::store::{Tables, node::NodeRef};
 use slotmap::{Key, KeyData};
 
 const LOW_62: u64 = (1 << 62) - 1;
@@ -41,6 +43,19 @@ pub(crate) fn of(store: &Store, id: CellKey) -> Option<Uuid> {
     }
     node.raise(flag::SEEN_UUID);
     Some(compute(store, id))
+}
+
+/// The UUID of a live cell for reports, which hand nothing out: the application may give it another one later.
+#[cfg(feature = "trace")]
+pub(crate) fn peek(store: &Store, tables: &Tables, id: CellKey, node: NodeRef) -> Uuid {
+    let given = node.has(flag::GIVEN_UUID).then(|| tables.uuids.get(id).copied()).flatten();
+    given.unwrap_or_else(|| compute(store, id))
+}
+
+/// The UUID that was computed for a cell which is gone.
+#[cfg(feature = "trace")]
+pub(crate) fn of_dead(store: &Store, id: CellKey) -> Uuid {
+    compute(store, id)
 }
 
 /// The live cell of a UUID.

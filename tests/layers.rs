@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules on one line may import each other.
-const ORDER: [&[&str]; 9] = [
-    &["graph"],
+const ORDER: [&[&str]; 10] = [
+    &["graph", "system"],
     &["id"],
     &["error", "signal"],
     &["store"],
     &["cell", "weak", "subscription", "scope", "uuids"],
+    &["observe"],
     &["pipeline"],
     &["operators"],
     &["source"],
@@ -18,11 +19,13 @@ const ORDER: [&[&str]; 9] = [
 ];
 
 /// Imports against the order, each by name, with what they are for.
-const EXCEPTIONS: [(&str, &str); 6] = [
+const EXCEPTIONS: [(&str, &str); 8] = [
     ("store/tables", "subscription"), // cells own guards
     ("store/guards", "subscription"), // a new subscription is handed out as a guard
     ("store/mod", "scope"),           // the scope that is current
     ("store/closure", "scope"),       // the scope of a run of a closure
+    ("store/probe/counting", "observe"), // the log that is due
+    ("store/probe/spans", "uuids"),      // the ids of cells
     ("pipeline/chain", "operators"),  // the two adaptors carry any stage and any gate
     ("pipeline/mod", "operators"),    // the trait names the types of all operators
 ];

@@ -63,6 +63,13 @@ impl<T> Column<T> {
         (index < self.len).then(|| &self.chunks[index >> SHIFT][index % CHUNK])
     }
 
+    /// The same, to change it.
+    #[cfg(feature = "trace")]
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        (index < self.len).then(|| &mut self.chunks[index >> SHIFT][index % CHUNK])
+    }
+
     /// The chunk that holds the element at `index`: the element is at `index % CHUNK` in it.
     /// Elements of the chunk past the end of the column are default ones.
     ///

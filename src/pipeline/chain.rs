@@ -5,6 +5,7 @@ use crate::error::Fallible;
 use crate::operators::{Gate, Stage};
 use crate::pipeline::seed::{Definite, Empty, Seedness};
 use crate::store::node::{End, Event, Input, Over, Turn, Upstream};
+use crate::store::probe::frames::operator;
 use crate::store::{expect, with_store};
 
 /// A chain of stages that ends in a root. Sealed: its methods speak of types that are not public.
@@ -198,7 +199,7 @@ impl<C: Chain, N: Stage<C::Out>> Give for Then<C, N> {
         let stage = &mut self.stage;
         let mut emit = Some(emit);
         let over = self.prev.lend(turn, |value| {
-            if let Some(out) = stage.step(value, turn.is_seed())
+            if let Some(out) = operator::<N, _>(|| stage.step(value, turn.is_seed()))
                 && let Some(emit) = emit.take()
             {
                 emit(out);
@@ -265,7 +266,7 @@ impl<C: Chain, G: Gate<C::Out>> Chain for Through<C, G> {
         let gate = &mut self.gate;
         let mut closes = false;
         let over = self.prev.lend(turn, |value| {
-            let verdict = gate.admit(value, turn.is_seed());
+            let verdict = operator::<G, _>(|| gate.admit(value, turn.is_seed()));
             closes = verdict.closes;
             if verdict.passes {
                 with(value);
@@ -298,7 +299,7 @@ impl<C: Give, G: Gate<C::Out>> Give for Through<C, G> {
         let gate = &mut self.gate;
         let mut closes = false;
         let over = self.prev.give(turn, |value| {
-            let verdict = gate.admit(&value, turn.is_seed());
+            let verdict = operator::<G, _>(|| gate.admit(&value, turn.is_seed()));
             closes = verdict.closes;
             if verdict.passes {
                 emit(value);

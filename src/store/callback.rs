@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 
 use super::Store;
 use super::node::{End, Event, NodeRef};
+use super::probe::frames;
 use crate::signal::Signal;
 
 /// A signal whose value type is erased on the way to a subscriber.
@@ -80,6 +81,15 @@ impl<T: 'static, F: FnMut(&Signal<'_, T>)> Callback for Typed<T, F> {
 /// # Safety
 /// The node's value is a `T`.
 pub(super) unsafe fn fanout<T: 'static>(node: NodeRef, store: &Store) {
+    // SAFETY: the caller's promise; it is called at once.
+    frames::Cell::<T>::fanout(node, store, |node, store| unsafe {
+        deliver::<T>(node, store);
+    });
+}
+
+/// # Safety
+/// The node's value is a `T`.
+unsafe fn deliver<T: 'static>(node: NodeRef, store: &Store) {
     if store.brought_value(node) {
         store.call_subscribers(node, node.stamp.get(), |callback| {
             // SAFETY: N2 and N3: lent for the call only.
@@ -99,6 +109,15 @@ pub(super) unsafe fn fanout<T: 'static>(node: NodeRef, store: &Store) {
 /// # Safety
 /// The node's value is an `Event<T>`.
 pub(super) unsafe fn fanout_event<T: 'static>(node: NodeRef, store: &Store) {
+    // SAFETY: the caller's promise; it is called at once.
+    frames::Cell::<T>::fanout(node, store, |node, store| unsafe {
+        deliver_event::<T>(node, store);
+    });
+}
+
+/// # Safety
+/// The node's value is an `Event<T>`.
+unsafe fn deliver_event<T: 'static>(node: NodeRef, store: &Store) {
     if store.brought_value(node) {
         store.call_subscribers(node, node.stamp.get(), |callback| {
             // SAFETY: N2 and N3: lent for the call only.

@@ -46,6 +46,9 @@ pub(crate) const REFUSED: u32 = 1 << 20;
 pub(crate) const ON_CYCLE: u32 = 1 << 21;
 /// The last run of its closure was abandoned.
 pub(crate) const REPEAT: u32 = 1 << 22;
+/// Calls of its subscribers are measured in all waves.
+#[cfg(feature = "trace")]
+pub(crate) const METERED: u32 = 1 << 23;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID | ON_CYCLE;

@@ -22,6 +22,9 @@ pub(crate) enum Remains {
     Behaviour(NodeRef),
     Callback(CallbackBox),
     Leftovers(Leftovers),
+    /// What else is the user's.
+    #[cfg(feature = "trace")]
+    Other(Box<dyn std::any::Any>),
 }
 
 impl Remains {
@@ -35,6 +38,8 @@ impl Remains {
             }
             Remains::Behaviour(node) => node.drop_behaviour(),
             Remains::Callback(callback) => drop(callback),
+            #[cfg(feature = "trace")]
+            Remains::Other(other) => drop(other),
             Remains::Leftovers(mut leftovers) => {
                 while let Some(guard) = leftovers.owned.pop() {
                     drop(guard);
@@ -88,6 +93,7 @@ impl Store {
         };
         drop(graph);
         node.rank.set(rank);
+        self.note_born(node);
         self.order_behind_maker(node);
         if self.keep_events.get() > 0 {
             node.raise(flag::EVENT);
@@ -252,6 +258,7 @@ impl Store {
 
     fn detach(&self, node: NodeRef) {
         node.raise(flag::DEAD);
+        self.note_dead(node);
         // What was known of its address may not be true of the next node there.
         self.marks.set(self.marks.get() + 1);
         if node.subs.get() != NONE {

@@ -21,6 +21,7 @@ mod hooks;
 mod life;
 mod look;
 pub(crate) mod node;
+pub(crate) mod probe;
 mod queue;
 mod relink;
 mod subscribers;
@@ -40,12 +41,17 @@ pub(crate) use life::Remains;
 pub(crate) use queue::Write;
 pub(crate) use subscribers::SubKey;
 pub(crate) use tables::Hook;
+#[cfg(feature = "trace")]
+pub(crate) use tables::Tables;
 
 use self::closure::{Closing, Making};
 use self::node::{End, NodeRef};
+use self::probe::Probe;
 use self::queue::Queue;
 use self::subscribers::Subscribers;
-use self::tables::{Places, Tables};
+use self::tables::Places;
+#[cfg(not(feature = "trace"))]
+use self::tables::Tables;
 use self::track::Tracker;
 use crate::error::{Error, Fallible};
 use crate::graph::{CellKey, EdgeKind, Graph, NONE};
@@ -163,6 +169,7 @@ pub(crate) struct Store {
     pub(crate) keep_events: Cell<u32>,
     pub(crate) limits: Cell<Limits>,
     pub(crate) counters: Counters,
+    pub(crate) probe: Probe,
     /// Unique to the store in the process; 58 bits.
     pub(crate) number: u64,
 }
@@ -304,6 +311,7 @@ impl Store {
             keep_events: Cell::new(0),
             limits: Cell::new(Limits::default()),
             counters: Counters::default(),
+            probe: Probe::default(),
             number: next_number(),
         }
     }
@@ -463,6 +471,7 @@ impl Store {
             + self.places.borrow().bytes()
             + self.queue.borrow().bytes()
             + self.graveyard.borrow().capacity() * size_of::<Remains>()
+            + self.probe.bytes()
     }
 
     pub(crate) fn shrink_to_fit(&self) {

@@ -32,6 +32,7 @@ use std::mem::{ManuallyDrop, size_of};
 use std::ptr::NonNull;
 
 use super::callback::{fanout, fanout_event};
+use super::probe::{Row, frames};
 use super::{Store, flag};
 use crate::error::CellError;
 use crate::graph::EdgeKind;
@@ -150,6 +151,8 @@ pub(crate) struct Header {
     pub(crate) subs: Cell<u32>,
     /// Place in the topological order; meaningless once dead.
     pub(crate) rank: Cell<u32>,
+    /// Where it is counted.
+    pub(crate) row: Row,
 }
 
 #[repr(C)]
@@ -270,6 +273,7 @@ impl NodeRef {
             place,
             subs: Cell::new(crate::graph::NONE),
             rank: Cell::new(crate::graph::NONE),
+            row: Row::default(),
         };
         let valued = Valued { head, value: UnsafeCell::new(value) };
         let node = Node { valued, behaviour: UnsafeCell::new(ManuallyDrop::new(behaviour)) };
@@ -313,6 +317,14 @@ impl NodeRef {
         debug_assert!(self.holds::<T>());
         // SAFETY: N2 for the type; N3: nobody reads it now. `replace` runs no user code.
         unsafe { self.value_ptr::<T>().replace(value) }
+    }
+
+    /// The same, as a change that happens now.
+    #[inline]
+    pub(crate) fn put_value<T: 'static>(self, value: T, store: &Store) -> T {
+        let old = self.swap(value);
+        self.stamp.set(store.clock.get());
+        old
     }
 
     /// Sets the value to compare with, if none is set; hands the value back otherwise.
@@ -407,8 +419,7 @@ pub(crate) fn drop_guarded<T>(value: T, store: &Store) {
 /// The stamp comes before any user code that the turn goes on to run: who joins there has seen the value.
 #[inline]
 fn write_value<T: 'static>(node: NodeRef, value: T, store: &Store) -> Outcome {
-    let old = node.swap(value);
-    node.stamp.set(store.clock.get());
+    let old = frames::Cell::write_value(node, value, store);
     drop_guarded(old, store);
     if std::mem::needs_drop::<T>() && node.has(flag::DEAD) {
         Outcome::NOTHING
@@ -438,6 +449,15 @@ impl<K: Kernel> Derived<K> {
     /// # Safety
     /// The node's value is a `K::Out`, its behaviour a `Derived<K>` that is still there and not running.
     unsafe fn turn(node: NodeRef, store: &Store) -> Outcome {
+        // SAFETY: the caller's promise; it is called at once.
+        frames::Cell::<K::Out>::notify(node, store, |node, store| unsafe {
+            Self::compute(node, store)
+        })
+    }
+
+    /// # Safety
+    /// As for `turn`.
+    unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
         let turn = Turn::after(this.ran);
@@ -482,6 +502,13 @@ impl<T: 'static> Cutoff<T> {
     /// # Safety
     /// The node's value is a `T`, its behaviour a `Cutoff<T>` that is not running.
     unsafe fn turn(node: NodeRef, store: &Store) -> Outcome {
+        // SAFETY: the caller's promise; it is called at once.
+        frames::Cell::<T>::notify(node, store, |node, store| unsafe { Self::compute(node, store) })
+    }
+
+    /// # Safety
+    /// As for `turn`.
+    unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
         // SAFETY: N4, and the caller's promise. The base is taken out first, so that `same` may write this very cell
         // in vain (its write is queued).
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<T, Self>() };

@@ -203,6 +203,13 @@ impl Subscribers {
         None
     }
 
+    /// The key of the live entry at an index.
+    #[cfg(feature = "trace")]
+    pub(crate) fn key_at(&self, index: u32) -> Option<SubKey> {
+        let entry = self.at(index);
+        entry.callback.as_ref().map(|_| SubKey { index, version: entry.version })
+    }
+
     /// The cell and the place of the entry at an index.
     pub(crate) fn whose(&self, index: u32) -> (CellKey, u32) {
         let entry = self.at(index);

@@ -27,6 +27,7 @@ impl Store {
             self.reset_clock();
         }
         self.round_start.set(self.tick());
+        self.note_wave();
         let round = self.last_round.get() + 1;
         self.last_round.set(round);
         self.round.set(round);
@@ -41,6 +42,7 @@ impl Store {
             node.set_ran(0);
         });
         self.subs.borrow_mut().reset_clock();
+        self.note_clock_reset();
         self.tables.borrow_mut().ends.values_mut().for_each(|ending| {
             (ending.stamp, ending.written) = (0, 0);
         });
@@ -51,6 +53,7 @@ impl Store {
     #[inline]
     pub(crate) fn run_wave(&self) {
         add(&self.counters.waves, 1);
+        let _span = self.wave_span();
         if self.eventful.get() || self.has_scope.get() {
             return self.run_rounds();
         }
@@ -222,18 +225,20 @@ impl Store {
         let first = graph.next_dirty(&mut lane);
         drop(graph);
         let mut turns = Turns(self, 0);
+        self.note_lap();
         let mut next = first;
         while let Some((_, node)) = next {
             self.current.set(Some(node));
             turns.1 += 1;
             let outcome = node.turn(self);
+            self.note_turn(node, outcome);
             let mut graph = self.graph.borrow_mut();
             next = if outcome == Outcome::NOTHING {
                 graph.next_dirty(&mut lane)
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
-                if node.subs.get() != NONE {
+                if node.subs.get() != NONE || self.visits_all() {
                     graph.mark_deliver(rank);
                 }
                 graph.mark_and_next(rank, &mut lane)
@@ -420,8 +425,12 @@ impl Store {
     fn turn_alone(&self, node: NodeRef) -> bool {
         self.current.set(Some(node));
         add(&self.counters.recomputations, 1);
+        self.note_lap();
         match catch_unwind(AssertUnwindSafe(|| node.turn(self))) {
-            Ok(outcome) => self.conclude(node, outcome),
+            Ok(outcome) => {
+                self.note_turn(node, outcome);
+                self.conclude(node, outcome);
+            }
             Err(payload) => {
                 let abandoned = is_abandoned(&payload);
                 self.current.set(Some(node));
@@ -435,14 +444,22 @@ impl Store {
     /// Visits the cells that changed or ended and have subscribers, in topological order.
     #[inline]
     fn deliver(&self) {
+        self.note_lap();
         loop {
             let next = self.graph.borrow_mut().next_deliver();
             let Some((_, node)) = next else { return };
-            node.fanout(self);
+            self.deliver_to(node);
             if node.has(flag::DISPOSED) && node.has(flag::ENDED) {
                 self.end_subscriptions(node);
             }
         }
+    }
+
+    /// Tells the subscribers of a cell what this round has brought.
+    #[inline]
+    pub(crate) fn deliver_to(&self, node: NodeRef) {
+        let _span = self.fanout_span(node);
+        node.fanout(self);
     }
 
     /// Whether the cell took a value in this round.
@@ -472,6 +489,7 @@ impl Store {
     #[inline]
     pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
         let mut next = self.subs.borrow_mut().start(node.subs.get(), stamp);
+        self.note_first_call(node);
         let mut calls = 0;
         while let Some((index, callback)) = next {
             self.calling.set(index);
@@ -479,9 +497,11 @@ impl Store {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
                 self.caught(payload);
             }
+            self.note_call(node);
             next = self.subs.borrow_mut().next(node.subs.get(), stamp);
         }
         add(&self.counters.deliveries, calls);
+        self.note_calls(node, calls);
         self.calling.set(NONE);
     }
 }

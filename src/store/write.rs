@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::node::{End, Event, NodeRef, drop_guarded};
+use super::probe::frames;
 use super::queue::{Inbox, Origin, Waiting, WaitingEvent, Write};
 use super::tables::LastEvent;
 use super::{Payload, Store, add, flag};
@@ -35,15 +36,16 @@ impl Store {
     fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
-        let old = node.swap(value);
-        node.stamp.set(self.clock.get());
-        let direct = !self.graph.borrow().has_triggers(node.rank.get());
+        let old = frames::Cell::write_value(node, value, self);
+        let direct = !self.graph.borrow().has_triggers(node.rank.get()) && !self.visits_all();
         if !direct {
             self.touch_end(node);
         }
         drop_guarded(old, self);
         if direct && !self.has_scope.get() {
-            node.fanout(self);
+            self.note_emit(node);
+            self.note_lap();
+            self.deliver_to(node);
             add(&self.counters.rounds, 1);
             add(&self.counters.waves, 1);
         } else {
@@ -319,10 +321,11 @@ impl Store {
         if node.has(flag::DEAD) {
             return;
         }
+        self.note_emit(node);
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
         graph.mark_dependents_outside(rank);
-        if node.subs.get() != NONE {
+        if node.subs.get() != NONE || self.visits_all() {
             graph.mark_deliver(rank);
         }
     }

@@ -1,0 +1,395 @@
+//! The hooks with the feature `trace`: they fill the rows.
+//!
+//! Invariants: **W3** a row counts an emission once a round, however often its cell is marked in it. **W4** `lap` is the clock at
+//! the last boundary; the time from there to the next one is that of the turn or call in between.
+//!
+//! Costs: counts are one row touched for a turn and one for the calls of a fan-out; nothing is hashed, locked or allocated. Times
+//! are one read of the clock at each boundary, in the waves that are timed.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use slotmap::SparseSecondaryMap;
+
+use super::rows::{NO_ROW, Rows, Times};
+use super::spans::Spans;
+use super::tally::Tally;
+use crate::graph::CellKey;
+use crate::observe::periodic;
+use crate::store::node::{NodeRef, Outcome};
+use crate::store::{Remains, Store, SubKey, flag};
+use crate::system;
+
+/// The number of a node's row.
+#[derive(Debug)]
+pub(crate) struct Row(Cell<u32>);
+
+impl Default for Row {
+    fn default() -> Self {
+        Self(Cell::new(NO_ROW))
+    }
+}
+
+impl Row {
+    pub(crate) fn number(&self) -> Option<u32> {
+        Some(self.0.get()).filter(|&row| row != NO_ROW)
+    }
+}
+
+/// Which waves are timed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Timing {
+    /// None: counts only. How a program starts.
+    #[default]
+    Off,
+    /// All.
+    EveryWave,
+    /// One in so many, evenly; all where that is 0 or 1. Totals are of the timed waves alone.
+    OneWaveIn(u32),
+}
+
+/// What tells the time of boundaries.
+pub(crate) enum Timer {
+    /// The counter of the processor; rows hold its units.
+    Counter(quanta::Clock),
+    /// A clock of the program's own; rows hold nanoseconds.
+    Given(Rc<dyn Fn() -> u64>),
+}
+
+impl Timer {
+    #[inline]
+    fn now(&self) -> u64 {
+        match self {
+            Self::Counter(clock) => clock.raw(),
+            Self::Given(clock) => clock(),
+        }
+    }
+
+    pub(crate) fn nanoseconds(&self, units: u64) -> u64 {
+        match self {
+            Self::Counter(clock) => clock.delta_as_nanos(0, units),
+            Self::Given(_) => units,
+        }
+    }
+}
+
+/// Counters and clocks of a store.
+pub(crate) struct Probe {
+    pub(crate) rows: RefCell<Rows>,
+    pub(super) tally: Tally,
+    pub(super) spans: Spans,
+    timing: Cell<Timing>,
+    /// Waves until the next one that is timed.
+    untimed: Cell<u32>,
+    /// Whether more than counts is asked for in the wave under way.
+    asked: Cell<bool>,
+    /// Whether the wave under way is timed.
+    timed: Cell<bool>,
+    lap: Cell<u64>,
+    timer: RefCell<Option<Timer>>,
+    /// All notifies; when the log is written next, and after how many more again.
+    notifies: Cell<u64>,
+    log_at: Cell<u64>,
+    log_period: Cell<u64>,
+    watches: RefCell<SparseSecondaryMap<CellKey, Watch>>,
+}
+
+/// A call of a subscriber that took too long.
+pub(crate) struct SlowCall {
+    pub(crate) subscription: Option<SubKey>,
+    pub(crate) time_ns: u64,
+}
+
+/// Who is told of slow calls.
+struct Watch {
+    threshold_ns: u64,
+    call: Rc<RefCell<dyn FnMut(SlowCall)>>,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        let period = system::number_of("RSHIP_HYPHA_TRACE_LOG_EVERY").unwrap_or(0);
+        Self {
+            rows: RefCell::default(),
+            tally: Tally::default(),
+            spans: Spans::default(),
+            timing: Cell::new(Timing::Off),
+            untimed: Cell::new(0),
+            asked: Cell::new(period != 0),
+            timed: Cell::new(false),
+            lap: Cell::new(0),
+            timer: RefCell::new(None),
+            notifies: Cell::new(0),
+            log_at: Cell::new(period),
+            log_period: Cell::new(period),
+            watches: RefCell::default(),
+        }
+    }
+}
+
+impl Probe {
+    /// A pass begins; one inside another joins it.
+    pub(crate) fn open_pass(&self) {
+        self.tally.open_pass();
+        self.look_for_asked();
+    }
+
+    /// A pass ends.
+    pub(crate) fn close_pass(&self) {
+        self.tally.close_pass();
+        self.look_for_asked();
+    }
+
+    /// The emissions of the last pass, in order; they are given once.
+    pub(crate) fn take_pass(&self) -> Option<Vec<CellKey>> {
+        self.tally.take_pass()
+    }
+
+    pub(crate) fn timing(&self) -> Timing {
+        self.timing.get()
+    }
+
+    pub(crate) fn set_timing(&self, timing: Timing) {
+        self.timing.set(timing);
+        self.untimed.set(0);
+        self.choose_timed();
+    }
+
+    /// Times are told by another clock from now on; what was measured before is forgotten.
+    pub(crate) fn set_timer(&self, timer: Timer) {
+        self.rows.borrow_mut().drop_times();
+        self.lap.set(timer.now());
+        self.timer.replace(Some(timer));
+    }
+
+    /// Writes the log after so many notifies, and again after as many more; never with 0.
+    pub(crate) fn set_log_period(&self, period: u64) {
+        self.log_period.set(period);
+        self.log_at.set(self.notifies.get().saturating_add(period));
+        self.look_for_asked();
+    }
+
+    /// Tells of calls of a cell's subscribers that take longer.
+    pub(crate) fn watch_calls(
+        &self,
+        key: CellKey,
+        threshold_ns: u64,
+        call: Rc<RefCell<dyn FnMut(SlowCall)>>,
+    ) {
+        let before = self.watches.borrow_mut().insert(key, Watch { threshold_ns, call });
+        drop(before);
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.rows.borrow().bytes()
+    }
+
+    /// Notes whether the hooks have more to do than count.
+    pub(super) fn look_for_asked(&self) {
+        let adds = self.tally.is_open() || self.tally.measures_levels();
+        self.asked.set(self.timed.get() || adds || self.log_period.get() != 0);
+    }
+
+    fn choose_timed(&self) {
+        let timed = match self.timing.get() {
+            Timing::Off => false,
+            Timing::EveryWave => true,
+            Timing::OneWaveIn(n) => {
+                let left = self.untimed.get();
+                self.untimed.set(left.checked_sub(1).unwrap_or(n.saturating_sub(1)));
+                left == 0
+            }
+        };
+        self.timed.set(timed);
+        self.look_for_asked();
+    }
+
+    fn now(&self) -> u64 {
+        let mut timer = self.timer.borrow_mut();
+        timer.get_or_insert_with(|| Timer::Counter(quanta::Clock::new())).now()
+    }
+
+    /// The time since the last boundary, which is now.
+    fn lap(&self) -> u64 {
+        let now = self.now();
+        now.saturating_sub(self.lap.replace(now))
+    }
+
+    /// In nanoseconds, what rows hold.
+    pub(crate) fn nanoseconds(&self, units: u64) -> u64 {
+        self.timer.borrow().as_ref().map_or(0, |timer| timer.nanoseconds(units))
+    }
+}
+
+/// Adds a time to the last round's.
+fn add_last(times: &mut Times, time: u64, now: u32, round: u32) {
+    if times.since < round {
+        (times.since, times.last) = (now, 0);
+    }
+    times.last += time;
+}
+
+impl Store {
+    #[inline]
+    pub(crate) fn note_born(&self, node: NodeRef) {
+        node.row.0.set(self.probe.rows.borrow_mut().take());
+    }
+
+    #[inline]
+    pub(crate) fn note_dead(&self, node: NodeRef) {
+        if node.has(flag::METERED) {
+            let watch = self.probe.watches.borrow_mut().remove(self.id_of(node));
+            watch.into_iter().for_each(|watch| self.entomb(Remains::Other(Box::new(watch))));
+        }
+        if let Some(row) = node.row.number() {
+            node.row.0.set(NO_ROW);
+            self.probe.rows.borrow_mut().give_back(row);
+        }
+    }
+
+    /// A wave begins.
+    #[inline]
+    pub(crate) fn note_wave(&self) {
+        if self.probe.timing.get() != Timing::Off {
+            self.probe.choose_timed();
+        }
+        if self.probe.log_period.get() != 0 && self.probe.notifies.get() >= self.probe.log_at.get()
+        {
+            self.write_log();
+        }
+        self.look_for_listener();
+    }
+
+    /// The logger may call the store: what it writes waits.
+    #[cold]
+    fn write_log(&self) {
+        self.probe.set_log_period(self.probe.log_period.get());
+        self.busy.set(self.busy.get() + 1);
+        self.guarded(|| periodic::write_due(self));
+        self.busy.set(self.busy.get() - 1);
+    }
+
+    /// A boundary of which nothing is measured.
+    #[inline]
+    pub(crate) fn note_lap(&self) {
+        if self.probe.timed.get() {
+            self.probe.lap();
+        }
+    }
+
+    /// A turn is over.
+    #[inline]
+    pub(crate) fn note_turn(&self, node: NodeRef, outcome: Outcome) {
+        if self.probe.asked.get() {
+            self.note_turn_in_full(node);
+        }
+        if outcome != Outcome::NOTHING {
+            self.note_emit(node);
+        } else if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.0.get()) {
+            counts.cut_offs += 1;
+        }
+    }
+
+    #[inline(never)]
+    fn note_turn_in_full(&self, node: NodeRef) {
+        let Some(row) = node.row.number() else { return };
+        if self.probe.timed.get() {
+            self.time_turn(row);
+        }
+        if self.probe.tally.measures_levels() {
+            self.note_level(node, row);
+        }
+    }
+
+    fn time_turn(&self, row: u32) {
+        let time = self.probe.lap();
+        let mut rows = self.probe.rows.borrow_mut();
+        let times = rows.times(row);
+        times.compute += time;
+        add_last(times, time, self.clock.get(), self.round_start.get());
+    }
+
+    /// A cell has a value or an end that is new in this round.
+    #[inline]
+    pub(crate) fn note_emit(&self, node: NodeRef) {
+        let mut rows = self.probe.rows.borrow_mut();
+        let Some(counts) = rows.counts(node.row.0.get()) else { return };
+        let before = counts.emitted;
+        if before < self.round_start.get() {
+            counts.emitted = self.clock.get();
+            counts.notifies += 1;
+            if self.probe.asked.get() {
+                drop(rows);
+                self.note_emit_in_full(node, before);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn note_emit_in_full(&self, node: NodeRef, before: u32) {
+        self.probe.notifies.set(self.probe.notifies.get() + 1);
+        if self.probe.tally.is_open() {
+            self.tally_emit(node, before);
+        }
+    }
+
+    /// Subscribers are about to be called.
+    #[inline]
+    pub(crate) fn note_first_call(&self, node: NodeRef) {
+        if node.has(flag::METERED) {
+            self.probe.lap();
+        }
+    }
+
+    /// A subscriber has been called.
+    #[inline]
+    pub(crate) fn note_call(&self, node: NodeRef) {
+        if self.probe.timed.get() || node.has(flag::METERED) {
+            self.time_call(node);
+        }
+    }
+
+    #[inline(never)]
+    fn time_call(&self, node: NodeRef) {
+        let Some(row) = node.row.number() else { return };
+        let time = self.probe.lap();
+        let mut rows = self.probe.rows.borrow_mut();
+        let times = rows.times(row);
+        times.delivery += time;
+        times.slowest = times.slowest.max(time);
+        add_last(times, time, self.clock.get(), self.round_start.get());
+        drop(rows);
+        if node.has(flag::METERED) {
+            self.check_slow(node, time);
+        }
+    }
+
+    #[cold]
+    fn check_slow(&self, node: NodeRef, time: u64) {
+        let time_ns = self.probe.nanoseconds(time);
+        let watches = self.probe.watches.borrow();
+        let watch = watches.get(self.id_of(node)).filter(|watch| time_ns > watch.threshold_ns);
+        let Some(call) = watch.map(|watch| watch.call.clone()) else { return };
+        drop(watches);
+        let subscription = self.subs.borrow().key_at(self.calling.get());
+        self.guarded(|| (call.borrow_mut())(SlowCall { subscription, time_ns }));
+        self.probe.lap();
+    }
+
+    /// All subscribers of a cell have been called.
+    #[inline]
+    pub(crate) fn note_calls(&self, node: NodeRef, calls: u64) {
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.0.get()) {
+            counts.deliveries += calls;
+        }
+    }
+
+    pub(crate) fn note_clock_reset(&self) {
+        self.probe.rows.borrow_mut().reset_clock();
+    }
+
+    #[inline]
+    pub(crate) fn visits_all(&self) -> bool {
+        self.listens()
+    }
+}

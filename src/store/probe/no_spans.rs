@@ -1,0 +1,33 @@
+//! Spans without the feature `profiling`: none.
+
+use crate::store::Store;
+use crate::store::node::NodeRef;
+
+/// Nothing.
+#[derive(Default)]
+pub(super) struct Spans(());
+
+/// Nothing, in the place of a span.
+pub(crate) struct NoSpan;
+
+impl Store {
+    #[inline(always)]
+    pub(crate) fn listens(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn look_for_listener(&self) {
+        let Spans(()) = &self.probe.spans;
+    }
+
+    #[inline(always)]
+    pub(crate) fn wave_span(&self) -> NoSpan {
+        NoSpan
+    }
+
+    #[inline(always)]
+    pub(crate) fn fanout_span(&self, _: NodeRef) -> NoSpan {
+        NoSpan
+    }
+}

@@ -1,0 +1,72 @@
+//! The hooks without the feature `trace`: nothing.
+
+use crate::store::Store;
+use crate::store::node::{NodeRef, Outcome};
+
+/// Nothing, at every node.
+#[derive(Default, Debug)]
+pub(crate) struct Row(());
+
+/// Nothing, in the store.
+#[derive(Default)]
+pub(crate) struct Probe(());
+
+impl Probe {
+    pub(crate) fn bytes(&self) -> usize {
+        0
+    }
+}
+
+/// Nothing, in the place of a span.
+pub(crate) struct NoSpan;
+
+impl Store {
+    #[inline(always)]
+    pub(crate) fn note_born(&self, node: NodeRef) {
+        // What takes no room has to be read somewhere all the same.
+        let (Probe(()), Row(())) = (&self.probe, &node.row);
+    }
+
+    #[inline(always)]
+    pub(crate) fn note_dead(&self, _: NodeRef) {}
+
+    #[inline(always)]
+    pub(crate) fn note_wave(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_lap(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_turn(&self, _: NodeRef, _: Outcome) {}
+
+    #[inline(always)]
+    pub(crate) fn note_emit(&self, _: NodeRef) {}
+
+    #[inline(always)]
+    pub(crate) fn note_first_call(&self, _: NodeRef) {}
+
+    #[inline(always)]
+    pub(crate) fn note_call(&self, _: NodeRef) {}
+
+    #[inline(always)]
+    pub(crate) fn note_calls(&self, _: NodeRef, _: u64) {}
+
+    #[inline(always)]
+    pub(crate) fn note_clock_reset(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn wave_span(&self) -> NoSpan {
+        NoSpan
+    }
+
+    #[inline(always)]
+    pub(crate) fn fanout_span(&self, _: NodeRef) -> NoSpan {
+        NoSpan
+    }
+
+    /// Whether the delivery half is to visit cells without subscribers too.
+    #[inline(always)]
+    pub(crate) fn visits_all(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,134 @@
+//! Spans for whoever listens through `tracing`: target `hyphae`, level TRACE. A wave, in it the turns (`hyphae.compute`) and then
+//! the fan-outs (`hyphae.fanout`), one for each cell that emits, strictly nested.
+//!
+//! Invariants: **Z1** nothing is formatted, no UUID is made and no span exists unless someone listens. **Z2** a span is closed
+//! by the drop of what opened it, so that they nest also when a callback panics.
+//!
+//! Costs: nobody listens: one look at the level a wave, one flag a turn. Somebody does: what he does with a span, and
+//! its fields, which are borrowed or computed from the id.
+
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+
+use tracing::span::EnteredSpan;
+use tracing::{Level, field, span_enabled, trace_span};
+
+use crate::store::node::NodeRef;
+use crate::store::{Store, flag};
+use crate::uuids;
+
+/// Whether someone listens.
+#[derive(Default)]
+pub(super) struct Spans {
+    listened: Cell<bool>,
+}
+
+/// The name of a cell as fields show it: its own, else where it was made.
+struct Label(Option<Rc<str>>, &'static std::panic::Location<'static>);
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => f.write_str(name),
+            None => write!(f, "{}:{}", self.1.file(), self.1.line()),
+        }
+    }
+}
+
+/// The span of a wave; the fields that are known at its end are recorded by its drop.
+pub(crate) struct WaveSpan<'a>(&'a Store, Option<EnteredSpan>, u64);
+
+impl Drop for WaveSpan<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(span) = &self.1 {
+            self.0.finish_wave_span(span, self.2);
+        }
+    }
+}
+
+impl Store {
+    /// Whether someone listened when the wave began.
+    #[inline]
+    pub(crate) fn listens(&self) -> bool {
+        self.probe.spans.listened.get()
+    }
+
+    #[inline]
+    pub(crate) fn look_for_listener(&self) {
+        self.probe.spans.listened.set(span_enabled!(target: "hyphae", Level::TRACE));
+    }
+
+    #[inline]
+    pub(crate) fn wave_span(&self) -> WaveSpan<'_> {
+        let computed = self.counters.recomputations.get();
+        WaveSpan(self, self.listens().then(|| self.open_wave_span()), computed)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_wave_span(&self) -> EnteredSpan {
+        trace_span!(
+            target: "hyphae",
+            "hyphae.wave",
+            wave = self.generation.get(),
+            width = field::Empty,
+            levels = field::Empty,
+            widest = field::Empty,
+            emits = field::Empty,
+        )
+        .entered()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_wave_span(&self, span: &EnteredSpan, computed: u64) {
+        span.record("width", self.counters.recomputations.get() - computed);
+    }
+
+    #[inline]
+    pub(crate) fn compute_span(&self, node: NodeRef) -> Option<EnteredSpan> {
+        self.listens().then(|| self.open_compute_span(node))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_compute_span(&self, node: NodeRef) -> EnteredSpan {
+        let id = self.id_of(node);
+        trace_span!(
+            target: "hyphae",
+            "hyphae.compute",
+            operator = node.operator(),
+            id = uuids::of(self, id).map(field::display),
+            name = %self.label_of(node),
+        )
+        .entered()
+    }
+
+    #[inline]
+    pub(crate) fn fanout_span(&self, node: NodeRef) -> Option<EnteredSpan> {
+        self.listens().then(|| self.open_fanout_span(node))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_fanout_span(&self, node: NodeRef) -> EnteredSpan {
+        let id = self.id_of(node);
+        trace_span!(
+            target: "hyphae",
+            "hyphae.fanout",
+            id = uuids::of(self, id).map(field::display),
+            name = %self.label_of(node),
+        )
+        .entered()
+    }
+
+    fn label_of(&self, node: NodeRef) -> Label {
+        let name = node.has(flag::NAMED).then(|| {
+            let id = self.id_of(node);
+            self.tables.borrow().names.get(id).cloned()
+        });
+        Label(name.flatten(), self.place(node.place))
+    }
+}
