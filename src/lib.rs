@@ -66,6 +66,8 @@ mod weak;
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback};
 pub use id::CellId;
+#[cfg(feature = "flame")]
+pub use observe::folded::{Folded, FoldedError, FoldedLayer, FoldedStack};
 #[cfg(feature = "trace")]
 pub use observe::{
     census::{Census, CensusRow, census},

@@ -427,3 +427,24 @@ fn bytes_for_each_cell_and_subscriber() {
         assert!(total <= bound, "{totals:.1?} bytes; {total:.1} is over {bound}");
     }
 }
+
+/// Spans of a known stack are folded without a call of the allocator, by the layer and by the registry below it.
+#[cfg(feature = "flame")]
+#[test]
+fn spans_are_folded_in_place() {
+    use tracing_subscriber::prelude::*;
+
+    let (layer, folded) = hyphae::FoldedLayer::new();
+    let _guard = tracing_subscriber::registry().with(layer.by_id()).set_default();
+    let names: Vec<String> = (0..100).map(|i| format!("src/rig;{i}")).collect();
+    check_steady(|round| {
+        let _wave = tracing::trace_span!(target: "hyphae", "hyphae.wave", width = round).entered();
+        for (id, name) in names.iter().enumerate() {
+            let name = name.as_str();
+            tracing::trace_span!(target: "hyphae", "hyphae.fanout", id = %id, name).in_scope(|| {
+                let _inner = tracing::trace_span!(target: "hyphae", "hyphae.compute", operator = "map", name).entered();
+            });
+        }
+    });
+    assert_eq!(folded.stacks().map(|stack| stack.count).sum::<u64>(), 103 * 201);
+}

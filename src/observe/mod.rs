@@ -7,6 +7,8 @@
 
 #[cfg(feature = "trace")]
 pub(crate) mod census;
+#[cfg(feature = "flame")]
+pub(crate) mod folded;
 #[cfg(feature = "trace")]
 pub(crate) mod hot;
 #[cfg(feature = "trace")]
