@@ -20,14 +20,14 @@ const ORDER: [&[&str]; 10] = [
 
 /// Imports against the order, each by name, with what they are for.
 const EXCEPTIONS: [(&str, &str); 8] = [
-    ("store/tables", "subscription"), // cells own guards
-    ("store/guards", "subscription"), // a new subscription is handed out as a guard
-    ("store/mod", "scope"),           // the scope that is current
-    ("store/closure", "scope"),       // the scope of a run of a closure
+    ("store/tables", "subscription"),    // cells own guards
+    ("store/guards", "subscription"),    // a new subscription is handed out as a guard
+    ("store/mod", "scope"),              // the scope that is current
+    ("store/closure", "scope"),          // the scope of a run of a closure
     ("store/probe/counting", "observe"), // the log that is due
     ("store/probe/spans", "uuids"),      // the ids of cells
-    ("pipeline/chain", "operators"),  // the two adaptors carry any stage and any gate
-    ("pipeline/mod", "operators"),    // the trait names the types of all operators
+    ("pipeline/chain", "operators"),     // the two adaptors carry any stage and any gate
+    ("pipeline/mod", "operators"),       // the trait names the types of all operators
 ];
 
 fn level(module: &str) -> Option<usize> {

@@ -386,6 +386,8 @@ impl Store {
     /// Takes away all that a disposed cell has: closure, edges to inputs, guards, hooks. Writes that wait are skipped.
     fn strip(&self, node: NodeRef, id: CellKey) {
         self.graph.borrow_mut().take_dirty(node.rank.get());
+        // Nobody will see what a cut-off has not compared yet.
+        node.lower(flag::PENDING | flag::FORCED);
         self.entomb_closing(node);
         self.let_go_of_inputs(node);
         if node.has(flag::KERNEL) {

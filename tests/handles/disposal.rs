@@ -252,3 +252,20 @@ fn who_subscribes_in_the_drop_of_a_replaced_value_hears_the_new_one_once() {
     assert_eq!(*heard.borrow(), [2]);
     guards.borrow_mut().clear();
 }
+
+/// C7: a write that a cut-off has not compared is dropped by `dispose`; dependents keep the last value, also when a shared pipeline over the cell gets a consumer.
+#[test]
+fn nobody_sees_what_a_disposed_cut_off_had_not_compared() {
+    let s = Cell::with_cutoff(0, i64::eq);
+    let (open, other) = (Cell::new(0), Cell::new(0));
+    let shared = (&s).map(|v| *v).share();
+    let d = s.join(&open).map(|(s, _)| *s).materialize();
+    batch(|| {
+        s.set(3);
+        s.dispose();
+    });
+    assert_eq!(d.get(), 0);
+    let _late: Cell<_, hyphae::CellImmutable> =
+        batch(|| other.with(|_| shared.clone().materialize()));
+    assert_eq!(d.get(), 0); // comes 3
+}

@@ -86,3 +86,38 @@ fn an_event_of_an_update_that_writes_its_own_cell() {
     let update = Op::UpdateWith(0, 2, Box::new(Op::Write(0, Write::Set(1))));
     agree(&[events, watch, Op::Batch(vec![update.clone(), update.clone()]), update]);
 }
+
+#[test]
+fn a_modify_that_an_update_needs_works_on_what_a_cut_off_takes_back() {
+    let write = |write| Op::Write(0, write);
+    let update = |add, op| Op::UpdateWith(0, add, Box::new(op));
+    let script = vec![
+        (2, update(2, write(Write::Modify(0)))),
+        (2, update(0, Op::Read(1))),
+        (3, write(Write::Modify(1))),
+        (3, write(Write::Set(2))),
+        (3, write(Write::Modify(2))),
+        (3, update(1, Op::Read(1))),
+    ];
+    let watch = Op::Subscribe { to: 1, script };
+    let parity = Op::NewCell { value: 0, kind: CellKind::Parity };
+    let write = || Op::Write(1, Write::Set(0));
+    agree(&[parity, cell(0), watch, write(), write()]);
+}
+
+#[test]
+fn a_guard_that_goes_with_what_only_a_disposed_cell_kept() {
+    let watch = Op::SubscribeChanges { to: 1, script: vec![] };
+    let own = Op::Own { owner: 0, guard: 0 };
+    agree(&[cell(0), Op::JoinVec(vec![0]), watch, own, Op::DropHandle(0), Op::Dispose(0)]);
+}
+
+#[test]
+fn a_disposed_cut_off_that_a_shared_pipeline_reads_later() {
+    let parity = Op::NewCell { value: 0, kind: CellKind::Parity };
+    let share = Op::Share { of: 0, chain: Chain::Map, trap: Trap::default() };
+    let consume = Box::new(Op::Consume { plan: 0, mapped: false });
+    let dispose = Op::Batch(vec![Op::Write(0, Write::Set(1)), Op::Dispose(0)]);
+    let late = Op::Batch(vec![Op::With(0, consume)]);
+    agree(&[parity, cell(0), share, Op::Join(0, 1), dispose, late]);
+}

@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::model::{Handle, Naive};
-use super::op::{Heard, Val};
+use super::op::{Heard, Val, work};
+use super::sequence::Sequence;
 use super::stages::{Given, Stage, flow, is_spent};
+use super::world::Tick;
 
 pub enum Work {
     /// A chain over one cell; `optional` if it has no value from the start.
@@ -17,6 +19,14 @@ pub enum Work {
     },
     Join(usize, usize),
     List(Vec<usize>),
+    /// A closure over several cells.
+    Combine(Vec<usize>, Tick),
+    /// A closure over a cell and the value of another.
+    Latest(usize, usize, Tick),
+    /// The value of the first at each change of the second.
+    Sample(usize, usize),
+    /// The values of several cells as one sequence, or in step.
+    Sequence(Sequence),
     /// The hidden cell of a shared pipeline.
     Hidden(Rc<Plan>),
     /// A consumer of one: reads the hidden cell, once there is one.
@@ -90,19 +100,32 @@ impl Kernel {
         match &self.work {
             Work::Chain { of, .. } => vec![*of],
             Work::Join(left, right) => vec![*left, *right],
-            Work::List(of) => of.clone(),
+            Work::List(of) | Work::Combine(of, _) => of.clone(),
+            Work::Latest(of, beside, _) => vec![*of, *beside],
+            Work::Sample(of, trigger) => vec![*trigger, *of],
+            Work::Sequence(sequence) => sequence.inputs(),
             Work::Hidden(plan) => vec![plan.root.cell],
             Work::Consumer { of, .. } => of.iter().copied().collect(),
         }
     }
 
-    /// One run. Without `news` only ends are looked at.
-    pub fn turn(&mut self, model: &Naive, news: bool, seed: bool) -> Given<Val> {
+    /// Those of the inputs whose changes and ends don't matter.
+    pub fn passive(&self) -> Vec<usize> {
+        match &self.work {
+            Work::Latest(of, beside, _) if of != beside => vec![*beside],
+            Work::Sample(of, trigger) if of != trigger => vec![*of],
+            _ => Vec::new(),
+        }
+    }
+
+    /// One run, in which these inputs are new. Without any only ends are looked at.
+    pub fn turn(&mut self, model: &Naive, fresh: &[usize], seed: bool) -> Given<Val> {
+        let news = !fresh.is_empty() || seed;
         match &mut self.work {
             Work::Chain { of, stages, optional, of_source } => {
                 if seed && *optional && is_spent(stages) {
                     let (value, end) = (Some(Val::Opt(None)), Some(Heard::Complete));
-                    return Given { value, end };
+                    return Given { value, end, more: false };
                 }
                 // A source has events, and no value for a chain to start with.
                 let news = news && !(seed && *of_source);
@@ -111,14 +134,33 @@ impl Kernel {
             }
             Work::Join(left, right) => {
                 let pair = || Val::Pair(number(model, *left), number(model, *right));
-                let value = news.then(pair);
-                Given { value, end: end_of_all(model, &[*left, *right]) }
+                given(news.then(pair), end_of_all(model, &[*left, *right]))
             }
             Work::List(of) => {
                 let list = || Val::List(of.iter().map(|&cell| number(model, cell)).collect());
-                let value = news.then(list);
-                Given { value, end: end_of_all(model, of) }
+                given(news.then(list), end_of_all(model, of))
             }
+            Work::Combine(of, tick) => {
+                let made = || {
+                    let values: Vec<i64> = of.iter().map(|&cell| number(model, cell)).collect();
+                    let made = work::combine(&values);
+                    tick(made);
+                    Val::Int(made)
+                };
+                given(news.then(made), end_of_all(model, of))
+            }
+            Work::Latest(of, beside, tick) => {
+                let made = || {
+                    let (value, other) = (number(model, *of), number(model, *beside));
+                    tick(value);
+                    Val::Int(work::pair(value, other))
+                };
+                given(news.then(made), end_of(model, *of))
+            }
+            Work::Sample(of, trigger) => {
+                given(news.then(|| Val::Int(number(model, *of))), end_of(model, *trigger))
+            }
+            Work::Sequence(sequence) => sequence.turn(model, fresh, seed),
             Work::Hidden(plan) => {
                 let from = root(model, plan.root.cell, news);
                 typed(plan.with_stages(|stages| flow(stages, from, seed)), false, seed)
@@ -126,35 +168,40 @@ impl Kernel {
             Work::Consumer { of, mapped, .. } => {
                 let add = i64::from(*mapped);
                 let Some(of) = *of else { return Given::default() };
-                let given = root(model, of, news);
-                let value = given.value.map(|value| Val::Int(value + add));
-                Given { value, end: given.end }
+                let from = root(model, of, news);
+                given(from.value.map(|value| Val::Int(value + add)), from.end)
             }
         }
     }
 }
 
-fn number(model: &Naive, cell: usize) -> i64 {
+pub fn given<V>(value: Option<V>, end: Option<Heard>) -> Given<V> {
+    Given { value, end, more: false }
+}
+
+pub fn end_of(model: &Naive, cell: usize) -> Option<Heard> {
+    model.s().cells[cell].end.clone()
+}
+
+pub fn number(model: &Naive, cell: usize) -> i64 {
     model.s().cells[cell].value.number()
 }
 
 fn root(model: &Naive, of: usize, news: bool) -> Given<i64> {
-    let value = news.then(|| number(model, of));
-    let end = model.s().cells[of].end.clone();
-    Given { value, end }
+    given(news.then(|| number(model, of)), end_of(model, of))
 }
 
-fn typed(given: Given<i64>, optional: bool, seed: bool) -> Given<Val> {
-    let value = match (given.value, optional) {
+fn typed(from: Given<i64>, optional: bool, seed: bool) -> Given<Val> {
+    let value = match (from.value, optional) {
         (Some(value), false) => Some(Val::Int(value)),
         (Some(value), true) => Some(Val::Opt(Some(value))),
         (None, _) => seed.then_some(Val::Opt(None)),
     };
-    Given { value, end: given.end }
+    given(value, from.end)
 }
 
 /// An error of any input at once, in the order of the inputs, `Complete` when all have completed.
-fn end_of_all(model: &Naive, of: &[usize]) -> Option<Heard> {
+pub fn end_of_all(model: &Naive, of: &[usize]) -> Option<Heard> {
     let state = model.s();
     let ends: Vec<_> = of.iter().map(|&cell| state.cells[cell].end.clone()).collect();
     let failed = ends.iter().flatten().find(|end| **end != Heard::Complete);

@@ -31,8 +31,13 @@ pub struct Node {
     /// Absent in a source, while it runs, and after the end.
     pub kernel: Option<Kernel>,
     pub dirty: bool,
-    /// An input changed since it last ran.
-    pub news: bool,
+    /// The inputs that changed since it last ran.
+    pub fresh: Vec<usize>,
+    /// Those of its inputs that it only looks at.
+    pub passive: Vec<usize>,
+    /// When its last change was written, and its end.
+    pub arrival: u64,
+    pub end_arrival: u64,
     pub end: Option<Heard>,
     pub disposed: bool,
     pub dead: bool,
@@ -56,6 +61,8 @@ pub struct Sub {
 /// A write that waits.
 pub enum Waiting {
     Write(Write),
+    /// A `modify` that ran before its turn, and what it gave.
+    Modified(i64),
     /// The end that a `dispose` brings.
     Disposal,
 }
@@ -69,6 +76,8 @@ pub struct Queued {
 
 pub struct Event {
     pub round: u64,
+    /// When it was written.
+    pub arrival: u64,
     pub cell: usize,
     pub write: Write,
 }
@@ -88,6 +97,10 @@ pub struct State {
     /// The round that each event cell's last event was given, in the open wave.
     pub rounds_taken: Vec<(usize, u64)>,
     pub last_round: u64,
+    /// Cells that have more to give in the next round.
+    pub more: Vec<usize>,
+    /// Counts writes.
+    pub clock: u64,
     pub graveyard: Vec<Grave>,
     pub panic: Option<Payload>,
     /// Cells of running updates.
@@ -176,7 +189,10 @@ impl Naive {
             inputs: Vec::new(),
             kernel: None,
             dirty: false,
-            news: false,
+            fresh: Vec::new(),
+            passive: Vec::new(),
+            arrival: 0,
+            end_arrival: 0,
             end: None,
             disposed: false,
             dead: false,
@@ -332,7 +348,7 @@ impl Naive {
         kernel.prepare(self);
         kernel.inputs().into_iter().for_each(|input| self.observe(input));
         self.user(|| {
-            let seed = kernel.turn(self, true, true);
+            let seed = kernel.turn(self, &kernel.inputs(), true);
             let value = seed.value.unwrap_or(Val::Opt(None));
             let made = self.admit(class, value);
             if let Some(end) = seed.end {
@@ -351,11 +367,13 @@ impl Naive {
     /// The edges take over what the kernel held.
     fn link(&self, cell: usize, mut kernel: Kernel) {
         let held = std::mem::take(&mut kernel.held);
+        let passive = kernel.passive();
         let mut inputs = kernel.inputs();
         inputs.sort_unstable();
         inputs.dedup();
         let mut state = self.s();
         state.cells[cell].inputs = inputs;
+        state.cells[cell].passive = passive;
         state.cells[cell].kernel = Some(kernel);
         drop(state);
         drop(held);

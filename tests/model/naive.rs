@@ -4,8 +4,9 @@ use std::rc::Rc;
 
 use super::kernel::{Kernel, Plan, Work};
 use super::model::{Guard, Handle, Naive};
-use super::op::{CellKind, Chain, Heard, Val, Write, work};
+use super::op::{CellKind, Chain, Heard, Several, Two, Val, Write, work};
 use super::scopes::Scope;
+use super::sequence::{Backlog, Sequence};
 use super::stages::Stage;
 use super::world::{Api, Callback, Class, State, Tick};
 
@@ -13,6 +14,10 @@ impl Naive {
     fn class_of(&self, cell: usize) -> Class {
         self.s().cells[cell].class
     }
+}
+
+fn numbers(of: &[Handle]) -> Vec<usize> {
+    of.iter().map(|handle| handle.cell).collect()
 }
 
 impl Api for Naive {
@@ -70,8 +75,45 @@ impl Api for Naive {
     }
 
     fn join_vec(&self, of: &[Handle]) -> Handle {
-        let work = Work::List(of.iter().map(|handle| handle.cell).collect());
+        let work = Work::List(numbers(of));
         Naive::derive(self, Class::List, Kernel::new(work, of.to_vec()))
+    }
+
+    fn combine(&self, of: &[Handle], tick: Tick) -> Handle {
+        let work = Work::Combine(numbers(of), tick);
+        Naive::derive(self, Class::Int, Kernel::new(work, of.to_vec()))
+    }
+
+    fn two(&self, two: Two, left: &Handle, right: &Handle) -> Handle {
+        let (a, b) = (left.cell, right.cell);
+        let work = match two {
+            Two::Zip => Work::Sequence(Sequence::zip(&[a, b], false)),
+            Two::Sample | Two::SampleOn => Work::Sample(a, b),
+            Two::Merge => Work::Sequence(Sequence::Merge(vec![a, b], Backlog::default(), false)),
+            Two::Concat => {
+                let (of, backlog) = ([a, b], Backlog::default());
+                Work::Sequence(Sequence::Concat { of, over: false, backlog })
+            }
+            Two::TakeUntil => {
+                Work::Sequence(Sequence::TakeUntil { of: a, stop: b, stopped: false })
+            }
+        };
+        let class = if two == Two::Zip { Class::Pair } else { Class::Int };
+        Naive::derive(self, class, Kernel::new(work, vec![left.clone(), right.clone()]))
+    }
+
+    fn several(&self, several: Several, of: &[Handle]) -> Handle {
+        let (class, sequence) = match several {
+            Several::Zip => (Class::OptList, Sequence::zip(&numbers(of), true)),
+            Several::Merge => (Class::Opt, Sequence::Merge(numbers(of), Backlog::default(), true)),
+        };
+        Naive::derive(self, class, Kernel::new(Work::Sequence(sequence), of.to_vec()))
+    }
+
+    fn latest(&self, of: &Handle, beside: &Handle, tick: Tick) -> Handle {
+        let work = Work::Latest(of.cell, beside.cell, tick);
+        let held = vec![of.clone(), beside.clone()];
+        Naive::derive(self, Class::Int, Kernel::new(work, held))
     }
 
     fn subscribe(&self, to: &Handle, first: bool, mut callback: Callback) -> Guard {

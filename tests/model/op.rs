@@ -43,6 +43,27 @@ pub enum Chain {
     HalveDeduped,
 }
 
+/// Combinators of two cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Two {
+    Zip,
+    Sample,
+    /// The second is a source.
+    SampleOn,
+    // Of these both are cells that keep what was written when, without a cut-off.
+    Merge,
+    Concat,
+    TakeUntil,
+}
+
+/// Combinators of any number of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Several {
+    Zip,
+    /// Of cells without a cut-off.
+    Merge,
+}
+
 /// What a closure does beside its work: panics at a certain value, and runs an operation at its n-th run.
 #[derive(Clone, Debug, Default)]
 pub struct Trap {
@@ -77,6 +98,19 @@ pub enum Op {
     DropPlan(u8),
     Join(u8, u8),
     JoinVec(Vec<u8>),
+    /// A closure over two or three cells.
+    Combine {
+        of: Vec<u8>,
+        trap: Trap,
+    },
+    Two(Two, u8, u8),
+    Several(Several, Vec<u8>),
+    /// `with_latest_from` and a closure.
+    Latest {
+        of: u8,
+        beside: u8,
+        trap: Trap,
+    },
     Subscribe {
         to: u8,
         script: Script,
@@ -134,6 +168,11 @@ impl Op {
             Op::DropPlan(_) => "drop a shared pipeline",
             Op::Join(..) => "join",
             Op::JoinVec(_) => "join_vec",
+            Op::Combine { .. } => "combine",
+            Op::Two(two, ..) => two.name(),
+            Op::Several(Several::Zip, _) => "zip_vec",
+            Op::Several(Several::Merge, _) => "merge_vec",
+            Op::Latest { .. } => "with_latest_from",
             Op::Subscribe { .. } => "subscribe",
             Op::SubscribeChanges { .. } => "subscribe_changes",
             Op::CloneHandle(_) => "clone a handle",
@@ -177,6 +216,19 @@ impl Chain {
     }
 }
 
+impl Two {
+    fn name(self) -> &'static str {
+        match self {
+            Two::Zip => "zip",
+            Two::Sample => "sample",
+            Two::SampleOn => "sample_on",
+            Two::Merge => "merge",
+            Two::Concat => "concat",
+            Two::TakeUntil => "take_until",
+        }
+    }
+}
+
 impl Write {
     fn name(self) -> &'static str {
         match self {
@@ -198,6 +250,7 @@ pub enum Val {
     Opt(Option<i64>),
     Pair(i64, i64),
     List(Vec<i64>),
+    OptList(Option<Vec<i64>>),
 }
 
 impl Val {
@@ -207,7 +260,8 @@ impl Val {
             Val::Int(v) => *v,
             Val::Opt(v) => v.unwrap_or(-1),
             Val::Pair(a, b) => (3 * a + b) % 100,
-            Val::List(list) => list.iter().sum::<i64>() % 100,
+            Val::List(list) | Val::OptList(Some(list)) => list.iter().sum::<i64>() % 100,
+            Val::OptList(None) => -1,
         }
     }
 }
@@ -228,6 +282,9 @@ pub mod work {
     }
     pub fn pair(a: i64, b: i64) -> i64 {
         (7 * a + b) % 100
+    }
+    pub fn combine(values: &[i64]) -> i64 {
+        values.iter().fold(1, |sum, v| (3 * sum + v) % 100)
     }
     /// What `update` and `modify` make of a value.
     pub fn bump(v: i64, n: i8) -> i64 {

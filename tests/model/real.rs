@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use hyphae::{
     Cell, CellId, CellImmutable, Error, Pipeline, Scope, Signal, Source, SubscriptionGuard,
-    WeakSource, arena, join_vec,
+    WeakSource, arena, combine, join_vec, merge_vec, zip_vec,
 };
 
-use super::op::{CellKind, Chain, Heard, Val, Write, work};
+use super::op::{CellKind, Chain, Heard, Several, Two, Val, Write, work};
 use super::world::{Api, Callback, Class, State, Tick};
 
 type Locked<T> = Cell<T, CellImmutable>;
@@ -26,6 +26,7 @@ pub enum Handle {
     Opt(Locked<Option<i64>>),
     Pair(Locked<(i64, i64)>),
     List(Locked<Vec<i64>>),
+    OptList(Locked<Option<Vec<i64>>>),
     Source(Source<i64>),
 }
 
@@ -71,6 +72,15 @@ impl Shown for Vec<i64> {
     }
 }
 
+impl Shown for Option<Vec<i64>> {
+    fn val(&self) -> Val {
+        Val::OptList(self.clone())
+    }
+    fn handle(cell: Locked<Self>) -> Handle {
+        Handle::OptList(cell)
+    }
+}
+
 /// Runs `$body` with the cell of a handle, whatever its type; a source's is `$source`.
 macro_rules! each {
     ($handle:expr, $cell:ident => $body:expr, $source:ident => $other:expr) => {
@@ -80,6 +90,7 @@ macro_rules! each {
             Handle::Opt($cell) => $body,
             Handle::Pair($cell) => $body,
             Handle::List($cell) => $body,
+            Handle::OptList($cell) => $body,
             Handle::Source($source) => $other,
         }
     };
@@ -234,6 +245,7 @@ impl Api for Real {
             Handle::Opt(cell) => derived!(cell.map(number), chain, tick),
             Handle::Pair(cell) => derived!(cell.map(number), chain, tick),
             Handle::List(cell) => derived!(cell.map(number), chain, tick),
+            Handle::OptList(cell) => derived!(cell.map(number), chain, tick),
             Handle::Source(source) => derived!(source.clone(), chain, tick),
         }
     }
@@ -245,6 +257,7 @@ impl Api for Real {
             Handle::Opt(cell) => shared!(cell.map(number), chain, tick),
             Handle::Pair(cell) => shared!(cell.map(number), chain, tick),
             Handle::List(cell) => shared!(cell.map(number), chain, tick),
+            Handle::OptList(cell) => shared!(cell.map(number), chain, tick),
             Handle::Source(_) => None,
         }
     }
@@ -259,6 +272,46 @@ impl Api for Real {
 
     fn join_vec(&self, of: &[Handle]) -> Handle {
         Handle::List(join_vec(of.iter().map(locked)))
+    }
+
+    fn combine(&self, of: &[Handle], tick: Tick) -> Handle {
+        let ticked = move |values: &[i64]| {
+            let made = work::combine(values);
+            tick(made);
+            made
+        };
+        let cells: Vec<Locked<i64>> = of.iter().map(locked).collect();
+        Handle::Int(match &cells[..] {
+            [a, b] => combine((a, b), move |(a, b)| ticked(&[*a, *b])),
+            [a, b, c] => combine((a, b, c), move |(a, b, c)| ticked(&[*a, *b, *c])),
+            _ => unreachable!("cases combine two or three cells"),
+        })
+    }
+
+    fn two(&self, two: Two, left: &Handle, right: &Handle) -> Handle {
+        let cell = locked(left);
+        Handle::Int(match (two, right) {
+            (Two::SampleOn, Handle::Source(source)) => cell.sample_on(source),
+            (Two::Zip, _) => return Handle::Pair(cell.zip(&locked(right))),
+            (Two::Sample, _) => cell.sample(&locked(right)).materialize(),
+            (Two::Merge, _) => cell.merge(&locked(right)),
+            (Two::Concat, _) => cell.concat(&locked(right)),
+            (Two::TakeUntil, _) => cell.take_until(&locked(right)),
+            _ => unreachable!("only a source is sampled on"),
+        })
+    }
+
+    fn several(&self, several: Several, of: &[Handle]) -> Handle {
+        let cells = of.iter().map(locked);
+        match several {
+            Several::Zip => Handle::OptList(zip_vec(cells)),
+            Several::Merge => Handle::Opt(merge_vec(cells)),
+        }
+    }
+
+    fn latest(&self, of: &Handle, beside: &Handle, tick: Tick) -> Handle {
+        let pairs = locked(of).with_latest_from(&locked(beside));
+        Shown::handle(pairs.map(move |(a, b)| (tick(*a), work::pair(*a, *b)).1).materialize())
     }
 
     fn subscribe(&self, to: &Handle, first: bool, mut callback: Callback) -> SubscriptionGuard {
@@ -328,6 +381,7 @@ impl Api for Real {
             Handle::Opt(_) => Class::Opt,
             Handle::Pair(_) => Class::Pair,
             Handle::List(_) => Class::List,
+            Handle::OptList(_) => Class::OptList,
             Handle::Source(_) => Class::Source,
         }
     }
@@ -357,6 +411,7 @@ impl Api for Real {
             Class::Opt => arena::cell(id).map(Handle::Opt),
             Class::Pair => arena::cell(id).map(Handle::Pair),
             Class::List => arena::cell(id).map(Handle::List),
+            Class::OptList => arena::cell(id).map(Handle::OptList),
             Class::Source => {
                 let sources = self.sources.borrow();
                 let mut live = sources.iter().filter_map(WeakSource::upgrade);

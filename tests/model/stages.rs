@@ -21,11 +21,13 @@ pub enum Stage {
 pub struct Given<V> {
     pub value: Option<V>,
     pub end: Option<Heard>,
+    /// There is more to give, in the next round.
+    pub more: bool,
 }
 
 impl<V> Default for Given<V> {
     fn default() -> Self {
-        Self { value: None, end: None }
+        Self { value: None, end: None, more: false }
     }
 }
 

@@ -4,7 +4,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 
-use super::op::{CellKind, Chain, Op, Script, Trap, Write};
+use super::op::{CellKind, Chain, Op, Script, Several, Trap, Two, Write};
 
 fn value() -> impl Strategy<Value = i8> {
     -1..7_i8
@@ -42,6 +42,21 @@ fn chain() -> BoxedStrategy<Chain> {
         Just(Chain::HalveDeduped),
     ]
     .boxed()
+}
+
+fn two() -> impl Strategy<Value = Two> {
+    prop_oneof![
+        1 => Just(Two::Zip),
+        1 => Just(Two::Sample),
+        1 => Just(Two::SampleOn),
+        2 => Just(Two::Merge),
+        1 => Just(Two::Concat),
+        1 => Just(Two::TakeUntil),
+    ]
+}
+
+fn several() -> impl Strategy<Value = Several> {
+    prop_oneof![Just(Several::Zip), Just(Several::Merge)]
 }
 
 fn write() -> BoxedStrategy<Write> {
@@ -110,12 +125,18 @@ fn trap(script: BoxedStrategy<Script>) -> impl Strategy<Value = Trap> {
 fn nesting(script: BoxedStrategy<Script>) -> BoxedStrategy<Op> {
     let derived = (index(), chain(), trap(script.clone()));
     let shared = (index(), chain(), trap(script.clone()));
+    let combined = (vec(index(), 2..4), trap(script.clone()));
+    let latest = (index(), index(), trap(script.clone()));
     prop_oneof![
         6 => derived.prop_map(|(of, chain, trap)| Op::Derive { of, chain, trap }),
         1 => shared.prop_map(|(of, chain, trap)| Op::Share { of, chain, trap }),
         2 => (index(), any::<bool>()).prop_map(|(plan, mapped)| Op::Consume { plan, mapped }),
         2 => (index(), index()).prop_map(|(left, right)| Op::Join(left, right)),
         2 => vec(index(), 0..5).prop_map(Op::JoinVec),
+        3 => (two(), index(), index()).prop_map(|(two, a, b)| Op::Two(two, a, b)),
+        1 => (several(), vec(index(), 0..4)).prop_map(|(several, of)| Op::Several(several, of)),
+        2 => combined.prop_map(|(of, trap)| Op::Combine { of, trap }),
+        1 => latest.prop_map(|(of, beside, trap)| Op::Latest { of, beside, trap }),
         5 => (index(), script.clone()).prop_map(|(to, script)| Op::Subscribe { to, script }),
         2 => (index(), script).prop_map(|(to, script)| Op::SubscribeChanges { to, script }),
     ]

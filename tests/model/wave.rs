@@ -136,6 +136,7 @@ impl Naive {
         match queued.what {
             Waiting::Disposal => self.end_disposed(queued.cell),
             Waiting::Write(write) => self.write_in_batch(queued.cell, write),
+            Waiting::Modified(value) => self.apply_modified(queued.cell, value),
         }
     }
 
@@ -180,14 +181,26 @@ impl Naive {
     fn run_rounds(&self) {
         for round in 0.. {
             while let Some(event) = self.pop_event(round) {
-                self.apply(event.cell, event.write);
+                // Later rounds come after all that is written in the first.
+                let arrival = if round == 0 { event.arrival } else { self.tick() };
+                self.apply_written(event.cell, event.write, arrival);
             }
+            self.take_more();
             self.settle();
             self.deliver();
             self.0.rounds.set(self.0.rounds.get() + 1);
-            if self.s().events.is_empty() {
+            if self.s().events.is_empty() && self.s().more.is_empty() {
                 return;
             }
+        }
+    }
+
+    /// The cells that have more to give have their turn.
+    fn take_more(&self) {
+        let mut state = self.s();
+        for cell in std::mem::take(&mut state.more) {
+            let node = &mut state.cells[cell];
+            node.dirty |= node.kernel.is_some();
         }
     }
 
@@ -227,31 +240,34 @@ impl Naive {
         }
         self.0.busy.set(1);
         let cone = self.s().upstream(cell);
-        for cell in cone {
-            if self.s().cells[cell].dirty {
-                self.turn(cell);
+        // What closures make then belongs to no scope.
+        self.in_scope(None, || {
+            for cell in cone {
+                if self.s().cells[cell].dirty {
+                    self.turn(cell);
+                }
             }
-        }
+        });
         self.0.busy.set(0);
         self.rest();
     }
 
     /// One cell's turn.
     fn turn(&self, cell: usize) {
-        let (kernel, news, cut) = {
+        let (kernel, fresh, cut) = {
             let node = &mut self.s().cells[cell];
             node.dirty = false;
-            let news = std::mem::take(&mut node.news);
-            (node.kernel.take(), news, node.same.is_some())
+            let fresh = std::mem::take(&mut node.fresh);
+            (node.kernel.take(), fresh, node.same.is_some())
         };
         if cut {
             return self.compare(cell);
         }
         let Some(mut kernel) = kernel else { return };
-        let given = self.guarded(|| kernel.turn(self, news, false));
+        let given = self.guarded(|| kernel.turn(self, &fresh, false));
         // P6: after a panic the last good value stays; an end of the inputs still counts.
         let given =
-            given.or_else(|| self.guarded(|| kernel.turn(self, false, false))).unwrap_or_default();
+            given.or_else(|| self.guarded(|| kernel.turn(self, &[], false))).unwrap_or_default();
         self.conclude(cell, kernel, given);
     }
 
@@ -260,6 +276,9 @@ impl Naive {
             let node = &self.s().cells[cell];
             node.dead || node.disposed
         };
+        if given.more && !gone {
+            self.s().more.push(cell);
+        }
         if gone || given.end.is_some() {
             self.s().graveyard.push(Grave::Kernel(kernel));
         } else {

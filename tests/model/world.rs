@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use super::op::{CellKind, Chain, Heard, Op, Script, Trap, Val, Write, work};
+use super::op::{CellKind, Chain, Heard, Op, Script, Several, Trap, Two, Val, Write, work};
+use super::running::{Counted, Running};
 
 /// Called by the closures of a chain with each value they take.
 pub type Tick = Rc<dyn Fn(i64)>;
@@ -26,6 +27,7 @@ pub enum Class {
     Opt,
     Pair,
     List,
+    OptList,
     /// A stream of events.
     Source,
 }
@@ -49,6 +51,10 @@ pub trait Api: 'static {
     fn consume(&self, plan: &Self::Plan, mapped: bool) -> Self::Handle;
     fn join(&self, left: &Self::Handle, right: &Self::Handle) -> Self::Handle;
     fn join_vec(&self, of: &[Self::Handle]) -> Self::Handle;
+    fn combine(&self, of: &[Self::Handle], tick: Tick) -> Self::Handle;
+    fn two(&self, two: Two, left: &Self::Handle, right: &Self::Handle) -> Self::Handle;
+    fn several(&self, several: Several, of: &[Self::Handle]) -> Self::Handle;
+    fn latest(&self, of: &Self::Handle, beside: &Self::Handle, tick: Tick) -> Self::Handle;
     fn subscribe(&self, to: &Self::Handle, first: bool, callback: Callback) -> Self::Guard;
     /// Gives what `replace` gave.
     fn write(&self, to: &Self::Handle, write: Write) -> Option<i64>;
@@ -90,6 +96,8 @@ pub struct World<A: Api> {
     scopes: RefCell<Vec<Option<A::Scope>>>,
     /// Shared pipelines, each with the number of its trap.
     plans: RefCell<Vec<Option<(A::Plan, usize)>>>,
+    /// Source cells without a cut-off.
+    pub plain: RefCell<Vec<A::Key>>,
     /// All cells that a handle was ever made for, in order of creation.
     pub keys: RefCell<Vec<A::Key>>,
     /// For each cell the numbers of its inputs.
@@ -107,7 +115,7 @@ pub struct World<A: Api> {
     /// How many runs of each trap's closures are under way.
     running: RefCell<Vec<u32>>,
     /// How many closures of updates run.
-    lent: Cell<u32>,
+    pub lent: Cell<u32>,
     booms: Cell<u64>,
     /// Scripts don't run any more.
     closing: Cell<bool>,
@@ -125,6 +133,7 @@ impl<A: Api> World<A> {
             guards: RefCell::default(),
             scopes: RefCell::default(),
             plans: RefCell::default(),
+            plain: RefCell::default(),
             keys: RefCell::default(),
             inputs: RefCell::default(),
             heard: RefCell::default(),
@@ -149,7 +158,7 @@ impl<A: Api> World<A> {
 
     fn try_run(self: &Rc<Self>, op: &Op, by: By) -> bool {
         match op {
-            Op::NewCell { value, kind } => self.keep(self.api.new_cell(i64::from(*value), *kind)),
+            Op::NewCell { value, kind } => self.new_cell(i64::from(*value), *kind),
             Op::NewSource => self.keep(self.api.new_source()),
             Op::Derive { of, chain, trap } => self.derive(*of, *chain, trap),
             Op::Share { of, chain, trap } => self.share(*of, *chain, trap),
@@ -157,6 +166,10 @@ impl<A: Api> World<A> {
             Op::DropPlan(at) => take_live(&self.plans, *at).map(drop).is_some(),
             Op::Join(left, right) => self.join(*left, *right),
             Op::JoinVec(of) => self.join_vec(of),
+            Op::Combine { of, trap } => self.combine(of, trap),
+            Op::Two(two, left, right) => self.two(*two, *left, *right),
+            Op::Several(several, of) => self.several(*several, of),
+            Op::Latest { of, beside, trap } => self.latest(*of, *beside, trap),
             Op::Subscribe { to, script } => self.subscribe(*to, true, script),
             Op::SubscribeChanges { to, script } => self.subscribe(*to, false, script),
             Op::CloneHandle(at) => self.clone_handle(*at),
@@ -179,7 +192,7 @@ impl<A: Api> World<A> {
     }
 
     /// The n-th live handle, modulo their number, of those that are usable and suit.
-    fn pick_any(&self, at: u8, suits: impl Fn(&A::Handle, Class) -> bool) -> Option<A::Handle> {
+    pub fn pick_any(&self, at: u8, suits: impl Fn(&A::Handle, Class) -> bool) -> Option<A::Handle> {
         let handles = self.handles.borrow();
         let suitable: Vec<&A::Handle> = handles
             .iter()
@@ -191,18 +204,26 @@ impl<A: Api> World<A> {
     }
 
     /// The same among those that can be read (C8).
-    fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
+    pub fn pick(&self, at: u8, suits: impl Fn(Class) -> bool) -> Option<A::Handle> {
         let in_update = self.lent.get() > 0;
         self.pick_any(at, |handle, class| suits(class) && (!in_update || self.api.readable(handle)))
     }
 
-    fn keep(&self, handle: A::Handle) -> bool {
+    pub fn keep(&self, handle: A::Handle) -> bool {
         let key = self.api.key(&handle);
         let inputs = self.api.inputs(key, &self.keys.borrow());
         self.keys.borrow_mut().push(key);
         self.inputs.borrow_mut().push(inputs);
         self.handles.borrow_mut().push(Some(handle));
         true
+    }
+
+    fn new_cell(&self, value: i64, kind: CellKind) -> bool {
+        let made = self.api.new_cell(value, kind);
+        if matches!(kind, CellKind::Plain | CellKind::NoCoalesce) {
+            self.plain.borrow_mut().push(self.api.key(&made));
+        }
+        self.keep(made)
     }
 
     fn derive(self: &Rc<Self>, of: u8, chain: Chain, trap: &Trap) -> bool {
@@ -234,20 +255,6 @@ impl<A: Api> World<A> {
             usize::from(at).checked_rem(open.len()).map(|at| open[at].clone())
         };
         plan.map(|plan| self.keep(self.api.consume(&plan, mapped))).is_some()
-    }
-
-    fn join(&self, left: u8, right: u8) -> bool {
-        let (Some(left), Some(right)) = (self.pick(left, is_number), self.pick(right, is_number))
-        else {
-            return false;
-        };
-        self.keep(self.api.join(&left, &right))
-    }
-
-    fn join_vec(&self, of: &[u8]) -> bool {
-        let picked = of.iter().filter_map(|at| self.pick(*at, is_number));
-        let picked: Vec<A::Handle> = picked.collect();
-        self.keep(self.api.join_vec(&picked))
     }
 
     fn clone_handle(&self, at: u8) -> bool {
@@ -409,7 +416,7 @@ impl<A: Api> World<A> {
     }
 
     /// The closure that the closures of a chain call with each value.
-    fn tick(self: &Rc<Self>, trap: &Trap) -> Tick {
+    pub fn tick(self: &Rc<Self>, trap: &Trap) -> Tick {
         let number = self.runs.borrow().len();
         self.runs.borrow_mut().push(0);
         self.running.borrow_mut().push(0);
@@ -450,39 +457,7 @@ impl<A: Api> World<A> {
     }
 }
 
-/// A closure of an update runs while this lives.
-struct Counted<'a>(&'a Cell<u32>);
-
-impl<'a> Counted<'a> {
-    fn enter(count: &'a Cell<u32>) -> Self {
-        count.set(count.get() + 1);
-        Self(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.0.get() - 1);
-    }
-}
-
-/// A closure runs while this lives.
-struct Running<'a>(&'a RefCell<Vec<u32>>, usize);
-
-impl<'a> Running<'a> {
-    fn enter(running: &'a RefCell<Vec<u32>>, number: usize) -> Self {
-        running.borrow_mut()[number] += 1;
-        Self(running, number)
-    }
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        self.0.borrow_mut()[self.1] -= 1;
-    }
-}
-
-fn is_number(class: Class) -> bool {
+pub fn is_number(class: Class) -> bool {
     matches!(class, Class::Cell | Class::Int)
 }
 

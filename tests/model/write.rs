@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 
-use super::model::{Event, Naive, Queued, Waiting};
+use super::model::{Event, Naive, Node, Queued, State, Waiting};
 use super::op::{Heard, Val, Write, work};
 use super::wave::caught;
 
@@ -18,6 +18,48 @@ fn applied(old: i64, write: Write) -> Option<i64> {
 
 fn set(value: i64) -> Write {
     Write::Set(i8::try_from(value).expect("cases keep to small numbers"))
+}
+
+impl Waiting {
+    /// The number that it makes of `old`.
+    fn applied(&self, old: i64) -> i64 {
+        match self {
+            Waiting::Write(write) => applied(old, *write).unwrap_or(old),
+            Waiting::Modified(value) => *value,
+            Waiting::Disposal => old,
+        }
+    }
+
+    fn sets(&self) -> bool {
+        matches!(self, Waiting::Write(Write::Set(_) | Write::SetIfChanged(_)))
+    }
+}
+
+/// C8: each `modify` that an `update` needs runs for that, once and for all.
+fn work_off(start: i64, queued: &mut [&mut Waiting]) {
+    let from = queued.iter().rposition(|what| what.sets()).unwrap_or(0);
+    let start = queued[..from].iter().fold(start, |value, what| what.applied(value));
+    queued[from..].iter_mut().fold(start, |value, what| {
+        let value = what.applied(value);
+        if let Waiting::Write(Write::Modify(_)) = what {
+            **what = Waiting::Modified(value);
+        }
+        value
+    });
+}
+
+impl Node {
+    fn is_closed(&self) -> bool {
+        self.end.is_some() || self.disposed || self.dead
+    }
+
+    /// Notes when its value or end was written.
+    fn note(&mut self, write: Write, arrival: u64) {
+        match write {
+            Write::Complete | Write::Fail(_) => self.end_arrival = arrival,
+            _ => self.arrival = arrival,
+        }
+    }
 }
 
 impl Naive {
@@ -64,6 +106,8 @@ impl Naive {
                 let old = self.s().cells[cell].value.number();
                 let given = caught(|| self.lend(cell, old, change));
                 let value = given.as_ref().map_or(old, |value| *value);
+                let arrival = self.tick();
+                self.s().cells[cell].arrival = arrival;
                 self.put_in_place(cell, value);
                 given.unwrap_or_else(|payload| resume_unwind(payload));
             });
@@ -113,16 +157,22 @@ impl Naive {
 
     /// The value that the cell has when all that waits for it is applied.
     fn last_queued(&self, cell: usize) -> i64 {
-        let state = self.s();
-        let events = state.events.iter().filter(|event| event.cell == cell);
-        let queued = state.queue.iter().filter(|queued| queued.cell == cell);
-        let writes = events.map(|event| event.write);
-        let writes = writes.chain(queued.filter_map(|queued| match queued.what {
-            Waiting::Write(write) => Some(write),
-            Waiting::Disposal => None,
-        }));
-        let start = state.cells[cell].value.number();
-        writes.fold(start, |value, write| applied(value, write).unwrap_or(value))
+        let mut state = self.s();
+        let State { cells, events, queue, .. } = &mut *state;
+        let start = cells[cell].value.number();
+        let events = events.iter().filter(|event| event.cell == cell).map(|event| event.write);
+        let start = events.fold(start, |value, write| applied(value, write).unwrap_or(value));
+        let mut queued: Vec<&mut Waiting> = queue
+            .iter_mut()
+            .filter(|queued| queued.cell == cell)
+            .map(|queued| &mut queued.what)
+            .collect();
+        let value = queued.iter().fold(start, |value, what| what.applied(value));
+        // A cut-off may take back what these `modify`s have worked on here.
+        if cells[cell].same.is_some() {
+            work_off(start, &mut queued);
+        }
+        value
     }
 
     pub fn write_in_batch(&self, cell: usize, write: Write) {
@@ -141,16 +191,45 @@ impl Naive {
         let round = if taken { round + 1 } else { round };
         state.last_round = round;
         state.rounds_taken.push((cell, round));
-        state.events.push_back(Event { round, cell, write });
+        state.clock += 1;
+        let arrival = state.clock;
+        state.events.push_back(Event { round, arrival, cell, write });
     }
 
     /// Applies a write to the cell. C6: whether it has ended is decided here.
     pub fn apply(&self, cell: usize, write: Write) {
+        let arrival = self.tick();
+        self.apply_written(cell, write, arrival);
+    }
+
+    /// Counts a write; gives its number.
+    pub fn tick(&self) -> u64 {
+        let mut state = self.s();
+        state.clock += 1;
+        state.clock
+    }
+
+    /// Applies a `modify` that has run.
+    pub fn apply_modified(&self, cell: usize, value: i64) {
+        let arrival = self.tick();
+        let closed = self.s().cells[cell].is_closed();
+        if !closed {
+            self.s().cells[cell].arrival = arrival;
+            self.put_in_place(cell, value);
+        }
+    }
+
+    /// Applies one that was written then.
+    pub fn apply_written(&self, cell: usize, write: Write, arrival: u64) {
         let node = {
             let node = &self.s().cells[cell];
-            (node.end.is_some() || node.disposed || node.dead, node.value.number())
+            (node.is_closed(), node.value.number())
         };
         let (closed, old) = node;
+        let ends = matches!(write, Write::Complete | Write::Fail(_));
+        if !closed && (ends || applied(old, write).is_some()) {
+            self.s().cells[cell].note(write, arrival);
+        }
         match write {
             _ if closed => (),
             Write::Complete => self.end(cell, Heard::Complete),
@@ -197,6 +276,11 @@ impl Naive {
                 return;
             }
             state.cells[cell].end = Some(end);
+            if state.cells[cell].end_arrival == 0 {
+                // It was disposed of.
+                state.clock += 1;
+                state.cells[cell].end_arrival = state.clock;
+            }
         }
         self.mark_ended(cell);
     }
@@ -217,8 +301,14 @@ impl Naive {
             sub.end_due |= !changed;
         }
         for reader in state.dependents(cell) {
-            state.cells[reader].dirty = true;
-            state.cells[reader].news |= changed;
+            let reader = &mut state.cells[reader];
+            if reader.passive.contains(&cell) {
+                continue;
+            }
+            reader.dirty = true;
+            if changed && !reader.fresh.contains(&cell) {
+                reader.fresh.push(cell);
+            }
         }
     }
 }

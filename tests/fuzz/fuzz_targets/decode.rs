@@ -3,7 +3,7 @@
 
 use arbitrary::{Arbitrary, Result, Unstructured};
 
-use crate::op::{CellKind, Chain, Op, Script, Trap, Write};
+use crate::op::{CellKind, Chain, Op, Script, Several, Trap, Two, Write};
 
 /// Nesting deeper than this adds nothing but time.
 const DEPTH: u8 = 3;
@@ -32,7 +32,7 @@ fn few(from: &mut Unstructured<'_>, most: u8) -> Result<u8> {
 
 /// One operation; with `depth` 0 one without others inside.
 fn op(from: &mut Unstructured<'_>, depth: u8) -> Result<Op> {
-    let most = if depth == 0 { 13 } else { 22 };
+    let most = if depth == 0 { 15 } else { 26 };
     Ok(match few(from, most)? {
         0..=2 => Op::Write(index(from)?, write(from)?),
         3 => Op::NewCell { value: value(from)?, kind: kind(from)? },
@@ -46,16 +46,44 @@ fn op(from: &mut Unstructured<'_>, depth: u8) -> Result<Op> {
         11 => Op::Read(index(from)?),
         12 => Op::Own { owner: index(from)?, guard: index(from)? },
         13 => Op::Panic,
-        14 => Op::Derive { of: index(from)?, chain: chain(from)?, trap: trap(from, depth)? },
-        15 => Op::Share { of: index(from)?, chain: chain(from)?, trap: trap(from, depth)? },
-        16 => Op::Subscribe { to: index(from)?, script: script(from, depth)? },
-        17 => Op::SubscribeChanges { to: index(from)?, script: script(from, depth)? },
-        18 => Op::Batch(list(from, 6, |from| op(from, depth - 1))?),
-        19 => Op::With(index(from)?, Box::new(op(from, depth - 1)?)),
-        20 => Op::UpdateWith(index(from)?, value(from)?, Box::new(op(from, depth - 1)?)),
-        21 => Op::RunInScope(index(from)?, Box::new(op(from, depth - 1)?)),
+        14 => Op::Two(two(from)?, index(from)?, index(from)?),
+        15 => several(from)?,
+        16 => Op::Derive { of: index(from)?, chain: chain(from)?, trap: trap(from, depth)? },
+        17 => Op::Share { of: index(from)?, chain: chain(from)?, trap: trap(from, depth)? },
+        18 => Op::Subscribe { to: index(from)?, script: script(from, depth)? },
+        19 => Op::SubscribeChanges { to: index(from)?, script: script(from, depth)? },
+        20 => Op::Batch(list(from, 6, |from| op(from, depth - 1))?),
+        21 => Op::With(index(from)?, Box::new(op(from, depth - 1)?)),
+        22 => Op::UpdateWith(index(from)?, value(from)?, Box::new(op(from, depth - 1)?)),
+        23 => Op::RunInScope(index(from)?, Box::new(op(from, depth - 1)?)),
+        24 => combine(from, depth)?,
+        25 => Op::Latest { of: index(from)?, beside: index(from)?, trap: trap(from, depth)? },
         _ => new_scope(from, depth)?,
     })
+}
+
+fn two(from: &mut Unstructured<'_>) -> Result<Two> {
+    Ok(match few(from, 5)? {
+        0 => Two::Zip,
+        1 => Two::Sample,
+        2 => Two::SampleOn,
+        3 => Two::Merge,
+        4 => Two::Concat,
+        _ => Two::TakeUntil,
+    })
+}
+
+fn several(from: &mut Unstructured<'_>) -> Result<Op> {
+    let several = if bool::arbitrary(from)? { Several::Zip } else { Several::Merge };
+    Ok(Op::Several(several, list(from, 3, index)?))
+}
+
+fn combine(from: &mut Unstructured<'_>, depth: u8) -> Result<Op> {
+    let mut of = vec![index(from)?, index(from)?];
+    if bool::arbitrary(from)? {
+        of.push(index(from)?);
+    }
+    Ok(Op::Combine { of, trap: trap(from, depth)? })
 }
 
 fn new_scope(from: &mut Unstructured<'_>, depth: u8) -> Result<Op> {

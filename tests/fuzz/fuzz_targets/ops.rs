@@ -16,8 +16,14 @@ mod naive;
 mod op;
 #[path = "../../model/real.rs"]
 mod real;
+#[path = "../../model/running.rs"]
+mod running;
 #[path = "../../model/scopes.rs"]
 mod scopes;
+#[path = "../../model/sequence.rs"]
+mod sequence;
+#[path = "../../model/several.rs"]
+mod several;
 #[path = "../../model/stages.rs"]
 mod stages;
 #[path = "../../model/wave.rs"]
