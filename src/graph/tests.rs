@@ -441,8 +441,9 @@ impl Bench {
         let floor = self.lowest(&self.dirty).map_or(NONE, |(rank, _)| rank);
         let (mut cone, mut expected) = (vec![NONE], BTreeSet::new());
         self.graph.cone(self.ranks[&target], |_| false, &mut cone);
+        let dependencies = self.dependencies();
         for &node in self.live.keys() {
-            let reached = self.edges.downstream(node).contains(&target);
+            let reached = dependencies.downstream(node).contains(&target);
             let from = self.ranks[&node];
             if reached && from >= floor {
                 expected.insert(from);
@@ -454,16 +455,21 @@ impl Bench {
         assert!(cone.into_iter().eq(expected));
     }
 
+    /// The edges but those of an order.
+    fn dependencies(&self) -> Edges {
+        let feeds = |edge: &Edge| edge.2 != Order as u8;
+        Edges(self.edges.0.iter().copied().filter(feeds).collect())
+    }
+
     /// Compares ways and ancestors for one node.
     fn compare_routes(&mut self, target: u32) {
         let high = self.ranks[&target];
         let mut ancestors = Vec::new();
         self.graph.ancestors(high, &mut ancestors);
         assert!(ancestors.contains(&high));
+        let dependencies = self.dependencies();
         for &node in self.live.keys() {
             let low = self.ranks[&node];
-            let feeds = |edge: &Edge| edge.2 != Order as u8;
-            let dependencies = Edges(self.edges.0.iter().copied().filter(feeds).collect());
             let depends = dependencies.downstream(node).contains(&target);
             let way = self.graph.route(high, low);
             assert_eq!(!way.is_empty(), depends);

@@ -33,8 +33,8 @@ impl<P: Copy> Graph<P> {
         met
     }
 
-    /// Fills `out` with the ranks, in order, that are `target` or upstream of it, along edges of
-    /// any kind, and not below the lowest dirty rank: whatever has to be looked at to bring
+    /// Fills `out` with the ranks, in order, that are `target` or upstream of it, along
+    /// dependencies, and not below the lowest dirty rank: whatever has to be looked at to bring
     /// `target` up to date. Empty if nothing is dirty. What is `known` to be up to date is left out.
     pub(crate) fn cone(&mut self, target: Rank, known: impl Fn(P) -> bool, out: &mut Vec<Rank>) {
         out.clear();
@@ -42,8 +42,8 @@ impl<P: Copy> Graph<P> {
             return;
         };
         let mut scratch = mem::take(&mut self.scratch);
-        self.upstream_until(&mut scratch, target, floor, |rank, _| {
-            self.follow_unless(rank, &known)
+        self.upstream_until(&mut scratch, target, floor, |rank, kind| {
+            if is_dependency(kind) { self.follow_unless(rank, &known) } else { Step::Skip }
         });
         out.extend_from_slice(&scratch.behind);
         out.sort_unstable();
@@ -58,7 +58,10 @@ impl<P: Copy> Graph<P> {
         let mut behind = self.dirty.contains(target);
         let mut scratch = mem::take(&mut self.scratch);
         if !behind {
-            self.upstream_until(&mut scratch, target, floor, |rank, _| {
+            self.upstream_until(&mut scratch, target, floor, |rank, kind| {
+                if !is_dependency(kind) {
+                    return Step::Skip;
+                }
                 behind |= self.dirty.contains(rank);
                 if behind { Step::Stop } else { self.follow_unless(rank, &known) }
             });
