@@ -40,7 +40,15 @@
 //! closure; a settle allocates nothing.
 //!
 //! # Features
-//! None yet: the default build is all there is.
+//! None is on by default; what is off is not compiled.
+//! - `trace` (also under its 1.3.3 name, `metrics`): counters for each cell, and times when asked for; `hot_traced_cells`, `log_hot_cells`,
+//!   `census`, `Cell::metrics`, `profiling::pass`.
+//! - `profiling`: `trace`, frames that a sampling profiler can tell apart, and `tracing` spans for waves, turns and fan-outs.
+//! - `frames`: `trace`, and `FrameLoop` with what each frame cost and how late it was.
+//! - `flame`: `profiling`, and `FoldedLayer`, whose flame graphs name cells.
+//! - `serde`: reports can be serialized.
+//!
+//! `docs/profiling.md` tells which of them answers which question, and what each costs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod arena;
