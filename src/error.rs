@@ -78,6 +78,16 @@ pub struct Feedback {
     pub wrote: Option<CellInfo>,
 }
 
+/// What was called from inside what may not call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reentry {
+    /// A selector, by the `Hash` or `Eq` of a key that it was looking up.
+    Lookup,
+    /// A frame, in a callback, a closure or a batch.
+    Frame,
+}
+
 /// What can be wrong with a call. Nothing is lost when one is returned: the store stays usable.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -130,9 +140,23 @@ pub enum Error {
         /// Where it was called.
         place: &'static Location<'static>,
     },
-    /// The `Hash` or `Eq` of a key has called into the table that was looking it up.
+    /// Something was called from inside what may not call it.
     Reentrant {
-        /// Where the table was made.
+        /// What was called.
+        call: Reentry,
+        /// Where the selector was made that was looking up, or where the frame was to be run.
+        place: &'static Location<'static>,
+    },
+    /// A manual clock was to be moved backwards.
+    ClockBackwards {
+        /// What it reads, and goes on reading.
+        now_ns: u64,
+        /// What it was to read.
+        to_ns: u64,
+    },
+    /// A frame loop was to have no frames, or endlessly many.
+    FrameRate {
+        /// Where it was to be made.
         place: &'static Location<'static>,
     },
     /// A shared pipeline is consumed by one of its own closures before it has its first value.
@@ -180,9 +204,21 @@ impl fmt::Display for Error {
                 f,
                 "on_cleanup at {place} is not inside a scope; call it in the body of Scope::run, or in a closure that is run again"
             ),
-            Error::Reentrant { place } => write!(
+            Error::Reentrant { call: Reentry::Lookup, place } => write!(
                 f,
                 "the Hash or Eq of a key has called the selector made at {place} that was looking it up; let it compare values only"
+            ),
+            Error::Reentrant { call: Reentry::Frame, place } => write!(
+                f,
+                "the frame at {place} was to run inside a callback or a batch; run it from the program's own loop, or only write there: that settles with the call under way"
+            ),
+            Error::ClockBackwards { now_ns, to_ns } => write!(
+                f,
+                "the manual clock reads {now_ns} ns and can't go back to {to_ns} ns; make a new one with ManualClock::at"
+            ),
+            Error::FrameRate { place } => write!(
+                f,
+                "the frame loop made at {place} has no rate; give it more than 0 and up to 1e9 frames a second, or a period of 1 ns to 292 years"
             ),
             Error::SharedLoop { place } => write!(
                 f,

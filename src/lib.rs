@@ -67,12 +67,13 @@ mod store;
 mod subscription;
 #[cfg(feature = "trace")]
 mod system;
+mod time;
 mod traits;
 mod uuids;
 mod weak;
 
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
-pub use error::{CellError, CellInfo, Error, Feedback};
+pub use error::{CellError, CellInfo, Error, Feedback, Reentry};
 pub use id::CellId;
 #[cfg(feature = "flame")]
 pub use observe::folded::{Folded, FoldedError, FoldedLayer, FoldedStack};
@@ -98,6 +99,14 @@ pub use store::Limits;
 #[cfg(feature = "trace")]
 pub use store::probe::Timing;
 pub use subscription::{SubscriptionGuard, SubscriptionId};
+pub use time::clock::{Clock, ManualClock, MonotonicClock};
+#[cfg(feature = "frames")]
+pub use time::{
+    frame::FrameLoop,
+    report::{Frame, FrameReport},
+    spread::{Bar, Percentiles},
+    stats::{FrameStats, FrameSummary},
+};
 pub use traits::{DepNode, Gettable, Mutable, Watchable};
 pub use weak::WeakCell;
 

@@ -407,6 +407,32 @@ fn a_selection_allocates_nothing() {
     assert_eq!(runs() - before, 102 * 3 + 1);
 }
 
+/// A frame, its report and its statistics; its levels, too, once the column has its length.
+#[cfg(feature = "frames")]
+#[test]
+fn frames_allocate_nothing() {
+    use hyphae::{FrameLoop, ManualClock};
+    let calls = Rc::default();
+    let (source, derived, _guard) = watched(&calls);
+    let follows = Cell::new(0_u64);
+    let writes = follows.clone();
+    let _acts = derived.subscribe_changes(move |_| writes.update(|v| *v += 1));
+    for levels in [false, true] {
+        let frames = FrameLoop::new(60).with_clock(ManualClock::new());
+        let mut frames = frames.with_levels(levels);
+        check_steady(|v| {
+            frames.run(1, |frame| {
+                assert_eq!(frame.index, v);
+                source.set(v);
+            });
+        });
+        let report = frames.frame(|_| source.set(0));
+        assert_eq!((report.emits, report.waves), (3, 2));
+        assert_eq!(report.levels, levels.then_some(1));
+    }
+    assert_eq!((calls.get(), follows.get()), (2 * 104, 2 * 104));
+}
+
 #[test]
 fn bytes_for_each_cell_and_subscriber() {
     const N: usize = 100_000;

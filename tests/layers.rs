@@ -13,7 +13,7 @@ const ORDER: [&[&str]; 10] = [
     &["cell", "weak", "subscription", "scope", "uuids"],
     &["observe"],
     &["pipeline"],
-    &["operators"],
+    &["operators", "time"],
     &["source"],
     &["traits", "arena"],
 ];

@@ -172,8 +172,9 @@ impl<T: Clone + 'static> Kernel for Concat<T> {
             self.backlog.emit_next(emit);
         }
         self.over = first.ended();
-        let drained = self.backlog.is_empty() && self.over && second.ended();
-        Over::upstream_if(first.failed() || drained)
+        // An error overtakes, the good end does not.
+        let second_over = second.failed() || (second.ended() && self.backlog.is_empty());
+        Over::upstream_if(first.failed() || (self.over && second_over))
     }
 
     fn end(&self) -> End {

@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use crate::cell::{Cell, CellImmutable};
-use crate::error::{Error, Fallible};
+use crate::error::{Error, Fallible, Reentry};
 use crate::graph::CellKey;
 use crate::pipeline::{derive, input_of};
 use crate::store::node::{End, Input, Kernel, Over, Passive, Turn, Upstream};
@@ -28,7 +28,7 @@ impl<T: Eq + Hash> Keys<T> {
     fn with<R>(&self, f: impl FnOnce(&mut HashMap<T, CellKey>) -> R) -> Fallible<R> {
         match self.cells.try_borrow_mut() {
             Ok(mut cells) => Ok(f(&mut cells)),
-            Err(_) => Err(Box::new(Error::Reentrant { place: self.place })),
+            Err(_) => Err(Box::new(Error::Reentrant { call: Reentry::Lookup, place: self.place })),
         }
     }
 }

@@ -479,6 +479,7 @@ impl Store {
         self.subs.borrow_mut().shrink_to_fit();
         self.queue.borrow_mut().shrink_to_fit();
         self.graveyard.borrow_mut().shrink_to_fit();
+        self.probe.shrink_to_fit();
     }
 }
 

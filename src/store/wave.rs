@@ -128,11 +128,14 @@ impl Store {
 
     #[inline]
     fn run_round(&self) {
+        self.note_settle();
         self.settle();
         if self.has_refused.get() {
             self.report_refused();
         }
+        self.note_deliver();
         self.deliver();
+        self.note_delivered();
         add(&self.counters.rounds, 1);
     }
 
@@ -230,6 +233,7 @@ impl Store {
         while let Some((_, node)) = next {
             self.current.set(Some(node));
             turns.1 += 1;
+            self.note_turn_due(node);
             let outcome = node.turn(self);
             self.note_turn(node, outcome);
             let mut graph = self.graph.borrow_mut();
@@ -363,7 +367,9 @@ impl Store {
     fn settle_cone(&self, node: NodeRef) {
         self.busy.set(1);
         let aside = self.set_aside();
+        self.note_settle();
         self.settle_upstream(node, false);
+        self.note_settled();
         drop(aside);
         self.current.set(None);
         self.tick();
@@ -425,6 +431,7 @@ impl Store {
     fn turn_alone(&self, node: NodeRef) -> bool {
         self.current.set(Some(node));
         add(&self.counters.recomputations, 1);
+        self.note_turn_due(node);
         self.note_lap();
         match catch_unwind(AssertUnwindSafe(|| node.turn(self))) {
             Ok(outcome) => {

@@ -1,7 +1,7 @@
 //! Cases that once failed, shortened.
 
 use super::check;
-use super::op::{CellKind, Chain, Op, Trap, Write};
+use super::op::{CellKind, Chain, Op, Trap, Two, Write};
 
 fn cell(value: i8) -> Op {
     Op::NewCell { value, kind: CellKind::Plain }
@@ -120,4 +120,16 @@ fn a_disposed_cut_off_that_a_shared_pipeline_reads_later() {
     let dispose = Op::Batch(vec![Op::Write(0, Write::Set(1)), Op::Dispose(0)]);
     let late = Op::Batch(vec![Op::With(0, consume)]);
     agree(&[parity, cell(0), share, Op::Join(0, 1), dispose, late]);
+}
+
+#[test]
+fn an_error_overtakes_what_waits_in_a_concat() {
+    let write = |at, write| Op::Write(at, write);
+    let ops = vec![
+        write(0, Write::Set(2)),
+        write(0, Write::Complete),
+        write(1, Write::Set(1)),
+        write(1, Write::Fail(0)),
+    ];
+    agree(&[cell(0), cell(0), Op::Two(Two::Concat, 0, 1), Op::Batch(ops)]);
 }

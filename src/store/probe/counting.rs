@@ -11,6 +11,7 @@ use std::rc::Rc;
 
 use slotmap::SparseSecondaryMap;
 
+use super::costs::Costs;
 use super::rows::{NO_ROW, Rows, Times};
 use super::spans::Spans;
 use super::tally::Tally;
@@ -77,6 +78,7 @@ impl Timer {
 pub(crate) struct Probe {
     pub(crate) rows: RefCell<Rows>,
     pub(super) tally: Tally,
+    pub(super) costs: Costs,
     pub(super) spans: Spans,
     timing: Cell<Timing>,
     /// Waves until the next one that is timed.
@@ -112,6 +114,7 @@ impl Default for Probe {
         Self {
             rows: RefCell::default(),
             tally: Tally::default(),
+            costs: Costs::default(),
             spans: Spans::default(),
             timing: Cell::new(Timing::Off),
             untimed: Cell::new(0),
@@ -180,8 +183,13 @@ impl Probe {
         drop(before);
     }
 
+    pub(crate) fn shrink_to_fit(&self) {
+        self.rows.borrow_mut().shrink_to_fit();
+        self.tally.shrink_to_fit();
+    }
+
     pub(crate) fn bytes(&self) -> usize {
-        self.rows.borrow().bytes()
+        self.rows.borrow().bytes() + self.tally.bytes()
     }
 
     /// Notes whether the hooks have more to do than count.
@@ -258,6 +266,7 @@ impl Store {
             self.write_log();
         }
         self.look_for_listener();
+        self.probe.tally.begin_wave();
     }
 
     /// The logger may call the store: what it writes waits.
@@ -274,6 +283,14 @@ impl Store {
     pub(crate) fn note_lap(&self) {
         if self.probe.timed.get() {
             self.probe.lap();
+        }
+    }
+
+    /// A turn is about to be given.
+    #[inline]
+    pub(crate) fn note_turn_due(&self, node: NodeRef) {
+        if self.probe.asked.get() && self.probe.tally.measures_levels() {
+            self.note_level(node);
         }
     }
 
@@ -297,7 +314,7 @@ impl Store {
             self.time_turn(row);
         }
         if self.probe.tally.measures_levels() {
-            self.note_level(node, row);
+            self.note_level(node);
         }
     }
 
@@ -376,6 +393,16 @@ impl Store {
         self.probe.lap();
     }
 
+    /// All that is dirty in the round has been computed; delivery begins.
+    #[inline]
+    pub(crate) fn note_deliver(&self) {
+        if self.probe.tally.measures_levels() {
+            self.probe.tally.end_levels(self.round.get());
+        }
+        self.note_settled();
+        self.note_first_fanout();
+    }
+
     /// All subscribers of a cell have been called.
     #[inline]
     pub(crate) fn note_calls(&self, node: NodeRef, calls: u64) {
@@ -386,6 +413,7 @@ impl Store {
 
     pub(crate) fn note_clock_reset(&self) {
         self.probe.rows.borrow_mut().reset_clock();
+        self.probe.tally.reset_clock();
     }
 
     #[inline]

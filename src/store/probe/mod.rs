@@ -4,16 +4,25 @@
 //!
 //! It knows nodes by their row and operators by their type; it knows nothing of reports, which read the rows.
 //!
-//! Reading order: `rows` (the columns), `counting` (what fills them), `tally` (what a pass or a frame adds up), `spans`, `frames`.
+//! Reading order: `rows` (the columns), `counting` (what fills them), `tally` and `levels` (what a pass, a frame of the program or a
+//! wave adds up), `costs` (what a frame of the program takes), `spans`, `frames` (of the stack).
 
 #[cfg(feature = "trace")]
 mod counting;
+#[cfg(feature = "trace")]
+mod levels;
 #[cfg(feature = "trace")]
 mod rows;
 #[cfg(not(feature = "trace"))]
 mod silent;
 #[cfg(feature = "trace")]
 mod tally;
+
+#[cfg(feature = "frames")]
+pub(crate) mod costs;
+#[cfg(all(feature = "trace", not(feature = "frames")))]
+#[path = "no_costs.rs"]
+mod costs;
 
 #[cfg(feature = "profiling")]
 pub(crate) mod frames;

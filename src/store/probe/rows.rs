@@ -129,6 +129,19 @@ impl Rows {
         }
     }
 
+    /// Gives back the memory of vacant rows at the end.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.free.sort_unstable();
+        while self.free.last().is_some_and(|&row| row as usize + 1 == self.counts.len()) {
+            self.free.pop();
+            self.counts.pop();
+            self.times.pop();
+        }
+        self.counts.shrink_to_fit();
+        self.times.shrink_to_fit();
+        self.free.shrink_to_fit();
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.counts.bytes() + self.times.bytes() + self.free.capacity() * size_of::<u32>()
     }

@@ -15,6 +15,8 @@ impl Probe {
     pub(crate) fn bytes(&self) -> usize {
         0
     }
+
+    pub(crate) fn shrink_to_fit(&self) {}
 }
 
 /// Nothing, in the place of a span.
@@ -37,6 +39,9 @@ impl Store {
     pub(crate) fn note_lap(&self) {}
 
     #[inline(always)]
+    pub(crate) fn note_turn_due(&self, _: NodeRef) {}
+
+    #[inline(always)]
     pub(crate) fn note_turn(&self, _: NodeRef, _: Outcome) {}
 
     #[inline(always)]
@@ -50,6 +55,18 @@ impl Store {
 
     #[inline(always)]
     pub(crate) fn note_calls(&self, _: NodeRef, _: u64) {}
+
+    #[inline(always)]
+    pub(crate) fn note_settle(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_settled(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_deliver(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_delivered(&self) {}
 
     #[inline(always)]
     pub(crate) fn note_clock_reset(&self) {}

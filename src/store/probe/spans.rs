@@ -57,7 +57,18 @@ impl Store {
 
     #[inline]
     pub(crate) fn look_for_listener(&self) {
-        self.probe.spans.listened.set(span_enabled!(target: "hyphae", Level::TRACE));
+        let listens = span_enabled!(target: "hyphae", Level::TRACE);
+        if self.probe.spans.listened.replace(listens) != listens {
+            self.probe.tally.ask(listens);
+            self.probe.tally.ask_levels(listens);
+            self.probe.look_for_asked();
+        }
+    }
+
+    /// The span of a frame of the program: its waves are inside.
+    #[cfg(feature = "frames")]
+    pub(crate) fn frame_span(&self, index: u64, boundary: u64) -> EnteredSpan {
+        trace_span!(target: "hyphae", "hyphae.frame", index, boundary).entered()
     }
 
     #[inline]
@@ -85,6 +96,10 @@ impl Store {
     #[inline(never)]
     fn finish_wave_span(&self, span: &EnteredSpan, computed: u64) {
         span.record("width", self.counters.recomputations.get() - computed);
+        let (levels, widest) = self.probe.tally.wave_levels();
+        span.record("levels", levels);
+        span.record("widest", widest);
+        span.record("emits", self.probe.tally.wave_emits());
     }
 
     #[inline]

@@ -1,37 +1,98 @@
-//! What is added up while someone asks: which cells fired how often in a pass.
+//! What is added up while someone asks: which cells fired how often in a pass; how many emits and levels a wave or a frame
+//! of the program has.
 //!
 //! It knows no reports; an emission that is not the first of its round never gets here.
 //!
-//! Costs: a pass notes eight bytes for each emission; nothing while none is open.
+//! Costs: a pass notes eight bytes for each emission; levels are a look at each input of each turn; nothing while nobody asks.
 
 use std::cell::{Cell, RefCell};
 
+use super::levels::Levels;
 use crate::graph::CellKey;
-use crate::store::Store;
 use crate::store::node::NodeRef;
+use crate::store::{Store, flag};
 
 /// The sums of a store.
 #[derive(Default)]
 pub(crate) struct Tally {
-    open: Cell<bool>,
+    /// How many ask for emissions: passes, a frame, who listens to spans.
+    asking: Cell<u32>,
     /// Passes on the stack.
     passes: Cell<u32>,
     fired: RefCell<Vec<CellKey>>,
     /// What the last pass has noted.
     sealed: RefCell<Option<Vec<CellKey>>>,
+    emits: Cell<u64>,
+    /// Those among them before the wave under way.
+    emits_before: Cell<u64>,
+    /// Emissions of cells that had one after `since`.
+    refires: Cell<u64>,
+    since: Cell<u32>,
+    /// How many ask for levels.
+    asking_levels: Cell<u32>,
+    levels: RefCell<Levels>,
+}
+
+/// Adds one, or takes one away.
+fn step(count: &Cell<u32>, up: bool) {
+    count.set(if up { count.get() + 1 } else { count.get() - 1 });
+}
+
+#[cfg(any(feature = "frames", feature = "profiling"))]
+impl Tally {
+    /// Asks for emissions, or does not any more.
+    pub(super) fn ask(&self, asks: bool) {
+        step(&self.asking, asks);
+    }
+
+    /// Asks for levels, or does not any more.
+    pub(super) fn ask_levels(&self, asks: bool) {
+        step(&self.asking_levels, asks);
+    }
+}
+
+#[cfg(feature = "profiling")]
+impl Tally {
+    /// Emissions in the wave under way, as far as they were asked for.
+    pub(super) fn wave_emits(&self) -> u64 {
+        self.emits.get() - self.emits_before.get()
+    }
+
+    /// How many levels the highest round of the wave has, and how many cells are on one at most.
+    pub(super) fn wave_levels(&self) -> (u32, u32) {
+        self.levels.borrow().of_wave
+    }
+}
+
+#[cfg(feature = "frames")]
+impl Tally {
+    /// The same for all rounds since the last call.
+    pub(super) fn take_levels(&self) -> (u32, u32) {
+        std::mem::take(&mut self.levels.borrow_mut().of_frame)
+    }
+
+    /// Emissions so far, and those of cells that had one after `since`; then `now` is what they are told from.
+    pub(super) fn take_emits(&self, now: u32) -> (u64, u64) {
+        self.since.set(now);
+        (self.emits.take(), self.refires.take())
+    }
+
+    pub(super) fn emits(&self) -> u64 {
+        self.emits.get()
+    }
 }
 
 impl Tally {
     /// Whether levels of turns are asked for.
     #[inline]
     pub(super) fn measures_levels(&self) -> bool {
-        false
+        self.asking_levels.get() > 0
     }
 
     /// Whether emissions are to be told.
     #[inline]
     pub(super) fn is_open(&self) -> bool {
-        self.open.get()
+        self.asking.get() > 0
     }
 
     /// A pass begins; one inside another joins it.
@@ -39,7 +100,7 @@ impl Tally {
         if self.passes.replace(self.passes.get() + 1) == 0 {
             self.fired.borrow_mut().clear();
             self.sealed.take();
-            self.open.set(true);
+            step(&self.asking, true);
         }
     }
 
@@ -47,7 +108,7 @@ impl Tally {
     pub(crate) fn close_pass(&self) {
         self.passes.set(self.passes.get() - 1);
         if self.passes.get() == 0 {
-            self.open.set(false);
+            step(&self.asking, false);
             self.sealed.replace(Some(self.fired.take()));
         }
     }
@@ -56,16 +117,60 @@ impl Tally {
     pub(crate) fn take_pass(&self) -> Option<Vec<CellKey>> {
         self.sealed.take()
     }
+
+    /// A wave begins.
+    #[inline]
+    pub(super) fn begin_wave(&self) {
+        self.emits_before.set(self.emits.get());
+        if self.measures_levels() {
+            self.levels.borrow_mut().of_wave = (0, 0);
+        }
+    }
+
+    /// A round has settled.
+    #[cold]
+    pub(super) fn end_levels(&self, round: u64) {
+        self.levels.borrow_mut().end_round(round);
+    }
+
+    /// The store's clock starts anew.
+    pub(super) fn reset_clock(&self) {
+        self.since.set(0);
+    }
+
+    /// Gives back what nobody asks for.
+    pub(super) fn shrink_to_fit(&self) {
+        if !self.measures_levels() {
+            self.levels.take();
+        }
+        self.fired.borrow_mut().shrink_to_fit();
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.levels.borrow().bytes() + self.fired.borrow().capacity() * size_of::<CellKey>()
+    }
 }
 
 impl Store {
+    /// Counts a cell on its level: before its turn, and after it, when its inputs may be others, or gone with its end.
     #[cold]
-    pub(super) fn note_level(&self, _node: NodeRef, _row: u32) {}
+    pub(super) fn note_level(&self, node: NodeRef) {
+        if !node.has(flag::DEAD) {
+            let mut levels = self.probe.tally.levels.borrow_mut();
+            levels.count(&self.graph.borrow(), node.rank.get(), self.round.get());
+        }
+    }
 
+    /// A cell has emitted; `before` is when it did so last.
     #[cold]
-    pub(super) fn tally_emit(&self, node: NodeRef, _before: u32) {
-        if self.probe.tally.passes.get() > 0 {
-            self.probe.tally.fired.borrow_mut().push(self.id_of(node));
+    pub(super) fn tally_emit(&self, node: NodeRef, before: u32) {
+        let tally = &self.probe.tally;
+        tally.emits.set(tally.emits.get() + 1);
+        if before > tally.since.get() {
+            tally.refires.set(tally.refires.get() + 1);
+        }
+        if tally.passes.get() > 0 {
+            tally.fired.borrow_mut().push(self.id_of(node));
         }
     }
 }
