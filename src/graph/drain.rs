@@ -155,7 +155,6 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Whether a node is dirty.
-    #[cfg(test)]
     pub(crate) fn is_dirty(&self, rank: Rank) -> bool {
         self.dirty.contains(rank)
     }

@@ -104,10 +104,21 @@ impl Store {
             if !tables.refused.contains_key(on) {
                 tables.refused.insert(on, Vec::new());
             }
-            if !tables.refused[on].contains(&refusal) {
-                tables.refused[on].push(refusal);
-            }
+            self.add_refusal(&mut tables.refused[on], refusal);
         }
+    }
+
+    /// A switch wants one cell at a time; what a closure was refused counts as long as that lives.
+    fn add_refusal(&self, refused: &mut Vec<Refusal>, refusal: Refusal) {
+        if refused.contains(&refusal) {
+            return;
+        }
+        if refusal.reader != refusal.dst {
+            refused.retain(|old| (old.reader, old.dst) != (refusal.reader, refusal.dst));
+        } else if refused.len() >= 8 && refused.len().is_power_of_two() {
+            refused.retain(|old| self.find(old.src).is_some());
+        }
+        refused.push(refusal);
     }
 
     /// Notes that a switch chose a cell that depends on it. If that is still so when the graph has settled, it counts as a
@@ -211,7 +222,9 @@ impl Store {
                 return true;
             }
         }
-        if self.may_wake(reader, relinked) {
+        // It may have been woken already, for another refusal.
+        let woken = self.graph.borrow().is_dirty(reader.rank.get());
+        if !woken && self.may_wake(reader, relinked) {
             self.mark_dirty(reader);
         }
         false

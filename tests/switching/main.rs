@@ -11,6 +11,7 @@ mod order;
 mod panic;
 mod random;
 mod reads;
+mod refused;
 mod relink;
 #[allow(dead_code, reason = "shared with the field reports, which need more of it")]
 #[path = "../field_reports/support.rs"]
