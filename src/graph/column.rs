@@ -63,11 +63,13 @@ impl<T> Column<T> {
         (index < self.len).then(|| &self.chunks[index >> SHIFT][index % CHUNK])
     }
 
-    /// The same, to change it.
+    /// The element at `index`, to change it; `None` where there is no memory for one. Past the end of the column, in its
+    /// last chunk, that is a spare one: the caller does not ask for it.
     #[cfg(feature = "trace")]
     #[inline]
     pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        (index < self.len).then(|| &mut self.chunks[index >> SHIFT][index % CHUNK])
+        debug_assert!(index < self.len || index >= self.capacity());
+        self.chunks.get_mut(index >> SHIFT).map(|chunk| &mut chunk[index % CHUNK])
     }
 
     /// The chunk that holds the element at `index`: the element is at `index % CHUNK` in it.
