@@ -449,8 +449,135 @@ fn bytes_for_each_cell_and_subscriber() {
     println!(
         "bytes each at n = {N}: source {source:.1}, map {map:.1}, subscriber {subscriber:.1}; together {totals:.1?}"
     );
-    for (total, bound) in totals.into_iter().zip([110.0, 215.0, 300.0]) {
+    for (total, bound) in totals.into_iter().zip(BYTES) {
         assert!(total <= bound, "{totals:.1?} bytes; {total:.1} is over {bound}");
+    }
+}
+
+/// Bytes of a source, of a source with a map, of both with a subscriber.
+#[cfg(not(feature = "trace"))]
+const BYTES: [f64; 3] = [110.0, 215.0, 300.0];
+/// The same with a row of counters for each cell (32 bytes, and its number in the node); `profiling` adds none.
+#[cfg(feature = "trace")]
+const BYTES: [f64; 3] = [145.0, 300.0, 350.0];
+
+/// Counters take their room when a cell is made, times when they are first asked for; a wave takes none.
+#[cfg(feature = "trace")]
+mod traced {
+    use hyphae::{Timing, hot_traced_cells, log_hot_cells_every, profiling, set_timing};
+
+    use super::*;
+
+    #[test]
+    fn bytes_of_times() {
+        const N: usize = 100_000;
+        let sources: Vec<Cell<u64>> = (0..N as u64).map(|v| Cell::new(v + 1)).collect();
+        set_timing(Timing::EveryWave);
+        let below = (&sources[0]).map(|v| v + 1).materialize();
+        let (times, ()) = bytes_each(N, || sources[0].set(5));
+        println!("bytes of times each at n = {N}: {times:.1}");
+        assert!((40.0..=41.0).contains(&times), "{times:.1} bytes, a row and no more");
+        let after = calls_of(|| sources.iter().for_each(|source| source.set(1)));
+        assert_eq!((after, below.get()), (0, 2));
+    }
+
+    /// A storm of a thousand cells, counted, with times and without, and with a period of the log that never ends.
+    #[test]
+    fn counting_and_timing_allocate_nothing() {
+        let source = Cell::new(0_u64);
+        let cells: Vec<_> = (0..1000).map(|i| source.map_with(i)).collect();
+        let _guards: Vec<_> = cells.iter().map(|cell| cell.subscribe_changes(|_| ())).collect();
+        for timing in [Timing::Off, Timing::EveryWave, Timing::OneWaveIn(3)] {
+            set_timing(timing);
+            log_hot_cells_every(u64::MAX);
+            check_steady(|v| source.set(v));
+        }
+        let hot = hot_traced_cells();
+        assert!(hot.iter().all(|cell| cell.notify_count == 3 * 103));
+    }
+
+    /// A pass notes each fire: its list grows, and is all that it takes.
+    #[test]
+    fn a_pass_allocates_its_list_alone() {
+        let source = Cell::new(0_u64);
+        let cells: Vec<_> = (0..1000).map(|i| source.map_with(i)).collect();
+        source.set(1);
+        let calls = calls_of(|| profiling::pass(|| source.set(2)));
+        assert!((1..=12).contains(&calls), "a list of 1001 ids that doubles: {calls} calls");
+        let report = profiling::take_report().expect("a pass has been");
+        assert_eq!((report.cells_fired(), cells.len()), (1001, 1000));
+    }
+
+    trait MapWith {
+        fn map_with(&self, i: u64) -> Cell<u64, CellImmutable>;
+    }
+
+    impl MapWith for Cell<u64> {
+        fn map_with(&self, i: u64) -> Cell<u64, CellImmutable> {
+            self.clone().map(move |v| v + i).materialize()
+        }
+    }
+}
+
+/// TR-1: the library's own spans, to a listener that takes them and does nothing.
+#[cfg(feature = "profiling")]
+mod spans {
+    use hyphae::Source;
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Event, Metadata, Subscriber};
+
+    use super::*;
+
+    thread_local! {
+        static SPANS: StdCell<u64> = const { StdCell::new(0) };
+    }
+
+    struct Idle;
+
+    impl Subscriber for Idle {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            SPANS.set(SPANS.get() + 1);
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {}
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn tr_1_a_span_asks_the_allocator_for_nothing() {
+        let (a, source) = (Cell::new(0_u64).with_name("a"), Source::new());
+        let maps: Vec<_> = (0..1000).map(|i| (&a).map(move |v| v + i).materialize()).collect();
+        maps[..500].iter().for_each(|map| map.set_name("one of many"));
+        let _guards: Vec<_> = maps.iter().map(|map| map.watch(|_| ())).collect();
+        let event = source.clone().map(|v: &u64| *v).materialize();
+        let read = Cell::computed({
+            let a = a.clone();
+            move || a.get()
+        });
+        let _listens = tracing::subscriber::set_default(Idle);
+        let before = SPANS.get();
+        check_steady(|v| {
+            a.set(v);
+            batch(|| {
+                source.emit(v);
+                source.emit(v);
+            });
+        });
+        assert_eq!((event.get(), read.get()), (Some(102), 102));
+        // A wave, 1001 turns, 1002 fan-outs; a wave with two rounds of a turn and two fan-outs.
+        assert_eq!(SPANS.get() - before, 103 * (1 + 1001 + 1002 + 1 + 2 * 3));
     }
 }
 

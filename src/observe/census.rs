@@ -93,7 +93,7 @@ type Place = &'static Location<'static>;
 
 fn sum_up(store: &Store) -> HashMap<(Place, &'static str), Sum> {
     let graph = store.graph.borrow();
-    let (subs, row) = (store.subs.borrow(), graph.bytes() / graph.len().max(1));
+    let (subs, row) = (store.subs.borrow(), graph.bytes() / graph.capacity().max(1));
     let mut sums: HashMap<_, Sum> = HashMap::new();
     for (_, rank, node) in graph.iter() {
         let sum = sums.entry((store.place(node.place), node.operator())).or_default();
@@ -135,7 +135,7 @@ fn collect(store: &Store) -> Census {
 ///
 /// ```
 /// use hyphae::{Cell, census};
-/// let cells: Vec<_> = (0..1000).map(Cell::new).collect();
+/// let cells: Vec<_> = (0..1000).map(|i| Cell::new(i)).collect();
 /// let census = census();
 /// assert_eq!(census[0].cell_count, 1000);
 /// println!("{census}");

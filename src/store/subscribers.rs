@@ -203,11 +203,12 @@ impl Subscribers {
         None
     }
 
-    /// The key of the live entry at an index.
+    /// The key of the entry at an index, if it is live and has subscribed before `stamp`.
     #[cfg(feature = "trace")]
-    pub(crate) fn key_at(&self, index: u32) -> Option<SubKey> {
+    pub(crate) fn key_before(&self, index: u32, stamp: u32) -> Option<SubKey> {
         let entry = self.at(index);
-        entry.callback.as_ref().map(|_| SubKey { index, version: entry.version })
+        let called = entry.callback.is_some() && entry.since < stamp;
+        called.then_some(SubKey { index, version: entry.version })
     }
 
     /// The cell and the place of the entry at an index.

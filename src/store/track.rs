@@ -455,6 +455,7 @@ impl Store {
     fn settle_in_place(&self, reader: Option<NodeRef>, node: NodeRef) -> Settled {
         let depth = self.waiting.borrow().len();
         let current = self.current.get();
+        self.note_part(reader);
         let _aside = self.set_aside();
         self.push_waiting(reader.unwrap_or(node), node);
         let settled = self.settle_waiting(node, depth);

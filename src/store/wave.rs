@@ -105,10 +105,11 @@ impl Store {
         let current = self.current.replace(Some(node));
         let _untracked = self.untrack();
         node.set_ran(u32::MAX);
-        let outcome = catch_unwind(AssertUnwindSafe(|| node.turn(self)));
+        let outcome = self.unheard(|| catch_unwind(AssertUnwindSafe(|| node.turn(self))));
         self.current.set(current);
         match outcome {
-            Ok(outcome) => self.conclude(node, outcome),
+            // Nobody hears of a node that is being made.
+            Ok(_) => (),
             Err(payload) => std::panic::resume_unwind(payload),
         }
     }
@@ -253,6 +254,7 @@ impl Store {
     /// A turn did not come to its end; one that was abandoned will be repeated.
     #[cold]
     fn after_panic(&self, payload: Payload) {
+        self.note_part(self.current.get());
         if is_abandoned(&payload) {
             let turns = &self.counters.recomputations;
             turns.set(turns.get() - 1);
@@ -279,7 +281,7 @@ impl Store {
             }
             false => {
                 self.current.set(Some(node));
-                self.guarded(|| node.quiet_turn(self))
+                self.unheard(|| self.guarded(|| node.quiet_turn(self)))
             }
         };
         self.current.set(None);
@@ -504,7 +506,7 @@ impl Store {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
                 self.caught(payload);
             }
-            self.note_call(node);
+            self.note_call(node, stamp);
             next = self.subs.borrow_mut().next(node.subs.get(), stamp);
         }
         add(&self.counters.deliveries, calls);

@@ -3,6 +3,10 @@
 //! Notation in the comments: what went wrong in the wild; the test shows that it does not happen here.
 
 mod ba;
+#[cfg(feature = "profiling")]
+#[path = "../spans/capture.rs"]
+#[allow(dead_code, reason = "the tests of spans need more of it")]
+mod capture;
 mod cy;
 mod cy_cycle;
 mod de;
@@ -23,6 +27,7 @@ mod pa;
 mod pa_wide;
 mod pf;
 mod pf_selector;
+mod pr;
 mod rc;
 mod re;
 mod sd;
@@ -31,4 +36,6 @@ mod sn;
 mod st;
 mod support;
 mod sw;
+#[cfg(feature = "profiling")]
+mod tr;
 mod zm;

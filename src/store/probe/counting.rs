@@ -303,8 +303,17 @@ impl Store {
         if outcome != Outcome::NOTHING {
             self.note_emit(node);
         } else if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.0.get()) {
-            counts.cut_offs += 1;
+            // A write that was seen before it could be compared is a change already.
+            let told = node.has(flag::CUTOFF) && counts.emitted >= self.round_start.get();
+            counts.cut_offs += u64::from(!told);
         }
+    }
+
+    /// A turn did not come to its end, or waits for another one: what it has worked so far is its own.
+    #[inline]
+    pub(crate) fn note_part(&self, node: Option<NodeRef>) {
+        let row = node.filter(|_| self.probe.timed.get()).and_then(|node| node.row.number());
+        row.into_iter().for_each(|row| self.time_turn(row));
     }
 
     #[inline(never)]
@@ -358,16 +367,16 @@ impl Store {
         }
     }
 
-    /// A subscriber has been called.
+    /// A subscriber has been called with what happened at `stamp`.
     #[inline]
-    pub(crate) fn note_call(&self, node: NodeRef) {
+    pub(crate) fn note_call(&self, node: NodeRef, stamp: u32) {
         if self.probe.timed.get() || node.has(flag::METERED) {
-            self.time_call(node);
+            self.time_call(node, stamp);
         }
     }
 
     #[inline(never)]
-    fn time_call(&self, node: NodeRef) {
+    fn time_call(&self, node: NodeRef, stamp: u32) {
         let Some(row) = node.row.number() else { return };
         let time = self.probe.lap();
         let mut rows = self.probe.rows.borrow_mut();
@@ -377,18 +386,18 @@ impl Store {
         add_last(times, time, self.clock.get(), self.round_start.get());
         drop(rows);
         if node.has(flag::METERED) {
-            self.check_slow(node, time);
+            self.check_slow(node, time, stamp);
         }
     }
 
     #[cold]
-    fn check_slow(&self, node: NodeRef, time: u64) {
+    fn check_slow(&self, node: NodeRef, time: u64, stamp: u32) {
         let time_ns = self.probe.nanoseconds(time);
         let watches = self.probe.watches.borrow();
         let watch = watches.get(self.id_of(node)).filter(|watch| time_ns > watch.threshold_ns);
         let Some(call) = watch.map(|watch| watch.call.clone()) else { return };
         drop(watches);
-        let subscription = self.subs.borrow().key_at(self.calling.get());
+        let subscription = self.subs.borrow().key_before(self.calling.get(), stamp);
         self.guarded(|| (call.borrow_mut())(SlowCall { subscription, time_ns }));
         self.probe.lap();
     }

@@ -45,13 +45,16 @@ impl Store {
     pub(crate) fn note_turn(&self, _: NodeRef, _: Outcome) {}
 
     #[inline(always)]
+    pub(crate) fn note_part(&self, _: Option<NodeRef>) {}
+
+    #[inline(always)]
     pub(crate) fn note_emit(&self, _: NodeRef) {}
 
     #[inline(always)]
     pub(crate) fn note_first_call(&self, _: NodeRef) {}
 
     #[inline(always)]
-    pub(crate) fn note_call(&self, _: NodeRef) {}
+    pub(crate) fn note_call(&self, _: NodeRef, _: u32) {}
 
     #[inline(always)]
     pub(crate) fn note_calls(&self, _: NodeRef, _: u64) {}
@@ -70,6 +73,11 @@ impl Store {
 
     #[inline(always)]
     pub(crate) fn note_clock_reset(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn unheard<R>(&self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
 
     #[inline(always)]
     pub(crate) fn wave_span(&self) -> NoSpan {

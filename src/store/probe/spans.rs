@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use tracing::span::EnteredSpan;
 use tracing::{Level, field, span_enabled, trace_span};
+use uuid::Uuid;
 
 use crate::store::node::NodeRef;
 use crate::store::{Store, flag};
@@ -53,6 +54,14 @@ impl Store {
     #[inline]
     pub(crate) fn listens(&self) -> bool {
         self.probe.spans.listened.get()
+    }
+
+    /// Calls `f`; turns meanwhile have no spans.
+    pub(crate) fn unheard<R>(&self, f: impl FnOnce() -> R) -> R {
+        let listened = self.probe.spans.listened.replace(false);
+        let given = f();
+        self.probe.spans.listened.set(listened);
+        given
     }
 
     #[inline]
@@ -110,12 +119,11 @@ impl Store {
     #[cold]
     #[inline(never)]
     fn open_compute_span(&self, node: NodeRef) -> EnteredSpan {
-        let id = self.id_of(node);
         trace_span!(
             target: "hyphae",
             "hyphae.compute",
             operator = node.operator(),
-            id = uuids::of(self, id).map(field::display),
+            id = field::display(self.told_id(node)),
             name = %self.label_of(node),
         )
         .entered()
@@ -129,14 +137,18 @@ impl Store {
     #[cold]
     #[inline(never)]
     fn open_fanout_span(&self, node: NodeRef) -> EnteredSpan {
-        let id = self.id_of(node);
         trace_span!(
             target: "hyphae",
             "hyphae.fanout",
-            id = uuids::of(self, id).map(field::display),
+            id = field::display(self.told_id(node)),
             name = %self.label_of(node),
         )
         .entered()
+    }
+
+    /// Who listens takes nothing away: the application may still give the cell another id.
+    fn told_id(&self, node: NodeRef) -> Uuid {
+        uuids::peek(self, &self.tables.borrow(), self.id_of(node), node)
     }
 
     fn label_of(&self, node: NodeRef) -> Label {
