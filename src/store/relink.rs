@@ -90,6 +90,8 @@ impl Store {
         let id = self.id_of(reader);
         let refusal = Refusal { reader: id, src: self.id_of(node), dst: id };
         self.note_refusal(reader, refusal, &path);
+        // Others were refused what depends on it, since it waited for this: it does not any more.
+        self.wake_refused(reader);
         self.cycle(path)
     }
 

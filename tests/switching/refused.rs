@@ -346,3 +346,37 @@ fn a_reader_that_was_refused_often_is_woken_once() {
     assert_eq!((switch.get(), runs.get()), (5, 21));
     kept.borrow_mut().clear();
 }
+
+/// `a` waits for what depends on `b`, which is refused `a` for that; then `a` is refused what it waited for, since `b` had
+/// read `a` before. So `b` may read it.
+#[test]
+fn who_was_refused_a_cell_that_is_refused_what_it_waited_for() {
+    let (on, slot) = (Cell::new(false), Slot::default());
+    let a = Cell::computed_with_cutoff(
+        {
+            let (on, slot) = (on.clone(), slot.clone());
+            move || {
+                if !on.get() {
+                    return 0;
+                }
+                let down = slot.borrow().clone().unwrap();
+                down.try_get().unwrap_or(0)
+            }
+        },
+        i64::eq,
+    );
+    let b = Cell::computed({
+        let (on, a) = (on.clone(), a.clone());
+        move || {
+            on.get();
+            a.try_get().unwrap_or(9)
+        }
+    });
+    let down = (&b).map(|v| *v).materialize();
+    *slot.borrow_mut() = Some(down.clone());
+    on.set(true);
+    assert_eq!((a.get(), b.get(), down.get()), (0, 0, 0));
+    on.set(false);
+    assert_eq!((a.get(), b.get(), down.get()), (0, 0, 0));
+    slot.borrow_mut().take();
+}
