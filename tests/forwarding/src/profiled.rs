@@ -58,7 +58,7 @@ fn symbols() -> Result<String, String> {
     let nm = Command::new("nm").arg("-C").arg(program).output();
     let nm = nm.map_err(|error| format!("no nm: {error}"))?;
     let text = String::from_utf8_lossy(&nm.stdout).into_owned();
-    if !text.contains("Cell<forwarding::") {
+    if !text.contains("frames::Cell<forwarding::Meters>>::notify") {
         return Err("symbols without types; build with -Csymbol-mangling-version=v0".to_owned());
     }
     Ok(text)
