@@ -278,3 +278,28 @@ fn values_of_a_thread_stay_there() {
     });
     assert_eq!(total.join().expect("no panic"), 15);
 }
+
+/// S1: what closures have registered runs at the end of the thread, where the store is closed.
+#[test]
+fn clean_ups_run_at_the_end_of_their_thread() {
+    let report = Report::default();
+    let given = report.clone();
+    let thread = thread::spawn(move || {
+        let source = Cell::new(1);
+        let computed = Cell::computed({
+            let source = source.clone();
+            move || {
+                let (value, given) = (source.get(), given.clone());
+                hyphae::on_cleanup(move || {
+                    note(&given, if Cell::try_new(0).is_err() { "closed" } else { "open" });
+                });
+                value
+            }
+        });
+        source.set(2);
+        std::mem::forget(computed);
+    });
+    thread.join().expect("no panic");
+    // One before the second run, one at the end.
+    assert_eq!(*report.lock().expect("no panic"), ["open", "closed"]);
+}

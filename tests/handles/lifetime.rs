@@ -284,3 +284,23 @@ fn a_wide_tree_goes_with_its_last_leaf() {
     assert!(!weak.is_alive());
     arena::assert_no_live();
 }
+
+/// C1: a guard counts no more when an edge that is made later puts its owner upstream of its cell.
+#[test]
+fn an_owned_guard_that_closes_a_ring_later_does_not_count() {
+    let before = hyphae::arena::totals().cells;
+    let (owner, other, choice) = (Cell::new(1), Cell::new(2), Cell::new(0));
+    let follower = choice.switch_map({
+        let (owner, other) = (owner.downgrade(), other.clone());
+        move |&n| {
+            let owner = owner.upgrade().filter(|_| n == 1);
+            owner.map_or_else(|| other.clone().lock(), |owner| owner.lock())
+        }
+    });
+    // `owner` keeps `follower` alive by its guard: no ring yet.
+    owner.own(follower.subscribe(|_| ()));
+    choice.set(1);
+    assert_eq!(follower.get(), 1);
+    drop((owner, other, choice, follower));
+    assert_eq!(hyphae::arena::totals().cells, before);
+}
