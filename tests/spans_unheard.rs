@@ -73,10 +73,10 @@ fn no_span_is_made_unless_it_is_wanted() {
     let [asked, told] = listen(false);
     assert!(asked > 0, "it was asked whether it wants any");
     assert_eq!(told, 0);
-    // 2 waves, 2 turns, 3 fan-outs: made, entered, left; and the width of each wave.
+    // 2 waves, 2 turns, 3 fan-outs: made, entered, left; and four numbers at the end of each wave.
     assert_eq!(
         listen(true)[1],
-        (2 + 2 + 3) * 3 + 2,
+        (2 + 2 + 3) * 3 + 2 * 4,
         "the same work has spans when they are wanted"
     );
     assert_eq!(listen(false)[1], 0);

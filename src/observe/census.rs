@@ -133,6 +133,8 @@ fn collect(store: &Store) -> Census {
 
 /// Where the live cells come from: their number and bytes for each place of creation, most bytes first.
 ///
+/// The place is that of the call. Where `Cell::new` itself is given away (`map(Cell::new)`), the standard library calls it.
+///
 /// ```
 /// use hyphae::{Cell, census};
 /// let cells: Vec<_> = (0..1000).map(|i| Cell::new(i)).collect();

@@ -36,7 +36,7 @@ pub struct CellTraceSnapshot {
     pub operator: &'static str,
     /// Rounds in which it emitted: a value, its end, or both.
     pub notify_count: u64,
-    /// Calls of its subscribers.
+    /// Calls of its subscribers; the first one at subscription, with the current value, is not among them.
     pub delivery_count: u64,
     /// Times it was computed and gave nothing new: filtered, equal, or an input that had nothing for it.
     pub cut_off_count: u64,
@@ -161,7 +161,7 @@ impl HotCells {
         self.cells.iter().find(|cell| cell.cell_id == id)
     }
 
-    /// Sorts from the greatest; what is equal stays in topological order.
+    /// Sorts from the greatest; what is equal stays as it was, at first in topological order.
     fn sorted(mut self, key: impl Fn(&CellTraceSnapshot) -> (u64, u64)) -> Self {
         self.cells.sort_by_key(|cell| std::cmp::Reverse(key(cell)));
         self

@@ -45,7 +45,7 @@ fn bytes_grow_with_the_number_and_the_size_of_cells() {
 /// Makes cells of two kinds for whoever calls it.
 #[track_caller]
 fn either(a: &Cell<u64>, i: u64) -> Cell<u64, CellImmutable> {
-    if i % 3 == 0 { Cell::new(i).lock() } else { a.map(move |v| v + i).materialize() }
+    if i.is_multiple_of(3) { Cell::new(i).lock() } else { a.map(move |v| v + i).materialize() }
 }
 
 /// A place that makes several kinds goes by the one of which there are most.

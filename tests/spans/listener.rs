@@ -128,8 +128,8 @@ fn a_listener_may_call_the_library() {
     a.set(1);
     ACTION.take();
     log.check(&[0, 3, 2, 1]);
-    // Four calls for each of the spans, and one for the width of each of the waves.
-    assert_eq!(told.load(Ordering::Relaxed), 4 * (1 + 3 + 2 * 3) + 4);
+    // Four calls for each of the spans, and four for what each of the four waves says at its end.
+    assert_eq!(told.load(Ordering::Relaxed), 4 * (1 + 3 + 2 * 3) + 4 * 4);
 }
 
 #[test]

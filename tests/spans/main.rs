@@ -2,6 +2,7 @@
 #![cfg(feature = "profiling")]
 
 mod capture;
+mod extent;
 mod filter;
 #[cfg(feature = "flame")]
 mod folded;

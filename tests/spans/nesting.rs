@@ -269,7 +269,7 @@ fn runs_that_are_abandoned() {
     slots.iter().for_each(|slot| drop(slot.take()));
 }
 
-/// A read in a batch computes where it is, before the wave; the wave counts what is left to it.
+/// A read in a batch computes where it is, before the span of the wave, which counts it.
 #[test]
 fn a_batch_that_reads() {
     let a = Cell::new(0).with_name("a");
@@ -288,7 +288,7 @@ fn a_batch_that_reads() {
         compute map b
         the program's own 
           compute map b
-        wave 0 1
+        wave 0 3
           compute map c
           fanout a
           fanout b
@@ -303,7 +303,7 @@ fn a_batch_that_reads() {
     capture.check(
         "
         compute map b
-        wave 0 2
+        wave 0 3
           compute map b
           compute map c
           fanout a

@@ -23,6 +23,8 @@ use crate::uuids;
 #[derive(Default)]
 pub(super) struct Spans {
     listened: Cell<bool>,
+    /// Turns before the wave under way.
+    computed: Cell<u64>,
 }
 
 /// The name of a cell as fields show it: its own, else where it was made.
@@ -38,13 +40,13 @@ impl fmt::Display for Label {
 }
 
 /// The span of a wave; the fields that are known at its end are recorded by its drop.
-pub(crate) struct WaveSpan<'a>(&'a Store, Option<EnteredSpan>, u64);
+pub(crate) struct WaveSpan<'a>(&'a Store, Option<EnteredSpan>);
 
 impl Drop for WaveSpan<'_> {
     #[inline]
     fn drop(&mut self) {
         if let Some(span) = &self.1 {
-            self.0.finish_wave_span(span, self.2);
+            self.0.finish_wave_span(span);
         }
     }
 }
@@ -67,6 +69,9 @@ impl Store {
     #[inline]
     pub(crate) fn look_for_listener(&self) {
         let listens = span_enabled!(target: "hyphae", Level::TRACE);
+        if listens {
+            self.probe.spans.computed.set(self.counters.recomputations.get());
+        }
         if self.probe.spans.listened.replace(listens) != listens {
             self.probe.tally.ask(listens);
             self.probe.tally.ask_levels(listens);
@@ -82,8 +87,7 @@ impl Store {
 
     #[inline]
     pub(crate) fn wave_span(&self) -> WaveSpan<'_> {
-        let computed = self.counters.recomputations.get();
-        WaveSpan(self, self.listens().then(|| self.open_wave_span()), computed)
+        WaveSpan(self, self.listens().then(|| self.open_wave_span()))
     }
 
     #[cold]
@@ -103,7 +107,8 @@ impl Store {
 
     #[cold]
     #[inline(never)]
-    fn finish_wave_span(&self, span: &EnteredSpan, computed: u64) {
+    fn finish_wave_span(&self, span: &EnteredSpan) {
+        let computed = self.probe.spans.computed.get();
         span.record("width", self.counters.recomputations.get() - computed);
         let (levels, widest) = self.probe.tally.wave_levels();
         span.record("levels", levels);
