@@ -68,13 +68,15 @@ struct Typed<T, F> {
     _value: PhantomData<fn(&T)>,
 }
 
-impl<T: 'static, F: FnMut(&Signal<'_, T>)> Callback for Typed<T, F> {
+impl<T: 'static, F: FnMut(&Signal<'_, T>) + 'static> Callback for Typed<T, F> {
     #[inline]
     fn call(&mut self, signal: Lent<'_>) {
         // SAFETY: N2: this callback was put on a node whose value is a `T` (`callback` is called by typed handles
         // only), and `fanout::<T>` of that node made the signal, which is alive for the call.
         let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
+        frames::tell_apart::<F>();
         (self.callback)(signal);
+        frames::stay();
     }
 }
 
@@ -90,6 +92,7 @@ pub(super) unsafe fn fanout<T: 'static>(node: NodeRef, store: &Store) {
 /// # Safety
 /// The node's value is a `T`.
 unsafe fn deliver<T: 'static>(node: NodeRef, store: &Store) {
+    frames::tell_apart::<Signal<'static, T>>();
     if store.brought_value(node) {
         store.call_subscribers(node, node.stamp.get(), |callback| {
             // SAFETY: N2 and N3: lent for the call only.
@@ -118,6 +121,7 @@ pub(super) unsafe fn fanout_event<T: 'static>(node: NodeRef, store: &Store) {
 /// # Safety
 /// The node's value is an `Event<T>`.
 unsafe fn deliver_event<T: 'static>(node: NodeRef, store: &Store) {
+    frames::tell_apart::<Event<T>>();
     if store.brought_value(node) {
         store.call_subscribers(node, node.stamp.get(), |callback| {
             // SAFETY: N2 and N3: lent for the call only.

@@ -458,6 +458,7 @@ impl<K: Kernel> Derived<K> {
     /// # Safety
     /// As for `turn`.
     unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
+        frames::tell_apart::<Self>();
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
         let turn = Turn::after(this.ran);
@@ -509,6 +510,7 @@ impl<T: 'static> Cutoff<T> {
     /// # Safety
     /// As for `turn`.
     unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
+        frames::tell_apart::<Self>();
         // SAFETY: N4, and the caller's promise. The base is taken out first, so that `same` may write this very cell
         // in vain (its write is queued).
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<T, Self>() };

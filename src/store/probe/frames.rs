@@ -2,11 +2,12 @@
 //!
 //! Two things would fold them. A call that is the last act of a function becomes a jump, and the caller is not on the
 //! stack: a fence of the compiler alone, after the call, is no instruction and keeps it. Bodies that are equal after
-//! compilation are merged into one symbol: each of these uses the address of its type's name, which is its own.
+//! compilation are merged into one symbol: each of these uses the address of its type's id, which is its own (names are
+//! not: all closures of a function have the same).
 //!
 //! Costs: about half a nanosecond a frame, and the calls.
 
-use std::any::type_name;
+use std::any::TypeId;
 use std::hint::black_box;
 use std::marker::PhantomData;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -16,13 +17,13 @@ use crate::store::node::{NodeRef, Outcome};
 
 /// Makes the body of a function differ from that for any other type.
 #[inline(always)]
-fn tell_apart<T: ?Sized>() {
-    black_box(type_name::<T>().as_ptr());
+pub(crate) fn tell_apart<T: ?Sized + 'static>() {
+    black_box::<*const TypeId>(const { &TypeId::of::<T>() });
 }
 
 /// Keeps the function on the stack during the call before.
 #[inline(always)]
-fn stay() {
+pub(crate) fn stay() {
     compiler_fence(Ordering::SeqCst);
 }
 
@@ -38,8 +39,8 @@ impl<T: 'static> Cell<T> {
         compute: fn(NodeRef, &Store) -> Outcome,
     ) -> Outcome {
         tell_apart::<fn(T)>();
-        let _span = store.compute_span(node);
-        let outcome = compute(node, store);
+        let listens = store.listens();
+        let outcome = if listens { in_span(node, store, compute) } else { compute(node, store) };
         stay();
         outcome
     }
@@ -62,9 +63,17 @@ impl<T: 'static> Cell<T> {
     }
 }
 
+/// A turn while someone listens; apart, so that the other kind has no span to drop.
+#[cold]
+#[inline(never)]
+fn in_span(node: NodeRef, store: &Store, compute: fn(NodeRef, &Store) -> Outcome) -> Outcome {
+    let _span = store.compute_span(node);
+    compute(node, store)
+}
+
 /// The work of one stage of a pipeline, named by the type of its operator.
 #[inline(never)]
-pub(crate) fn operator<Op, R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn operator<Op: 'static, R>(work: impl FnOnce() -> R) -> R {
     tell_apart::<Op>();
     let given = work();
     stay();

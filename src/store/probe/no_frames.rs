@@ -6,6 +6,15 @@ use crate::store::Store;
 use crate::store::node::{NodeRef, Outcome};
 
 /// See the other version.
+#[allow(clippy::extra_unused_type_parameters)]
+#[inline(always)]
+pub(crate) fn tell_apart<T: ?Sized + 'static>() {}
+
+/// See the other version.
+#[inline(always)]
+pub(crate) fn stay() {}
+
+/// See the other version.
 pub(crate) struct Cell<T>(PhantomData<T>);
 
 impl<T: 'static> Cell<T> {
@@ -32,6 +41,6 @@ impl<T: 'static> Cell<T> {
 // The type is the name of the other version's frame.
 #[allow(clippy::extra_unused_type_parameters)]
 #[inline(always)]
-pub(crate) fn operator<Op, R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn operator<Op: 'static, R>(work: impl FnOnce() -> R) -> R {
     work()
 }

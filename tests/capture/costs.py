@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""What observing costs, for docs/profiling.md: instructions (by valgrind) and time for each cell of two shapes, in builds
+with and without features. Times are the least of several processes that take turns, so that all had quiet moments.
+
+    tests/capture/costs.py
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from capture import FLAGS, ROOT
+
+OUT = ROOT / "target" / "costs"
+CELLS = 1000
+ROUNDS = 9
+
+# What is measured: its label, the build's features, its flags, the mode of the program.
+ROWS = [
+    ("off", "", "", "plain"),
+    ("trace", "trace", "", "plain"),
+    ("trace, times of one wave in 16", "trace", "", "sixteenth"),
+    ("trace, times of every wave", "trace", "", "times"),
+    ("profiling, nobody listens", "flame", "", "plain"),
+    ("the same with frame pointers", "flame", FLAGS, "plain"),
+    ("FoldedLayer listens", "flame", "", "folded"),
+]
+
+
+def build(features, flags):
+    """The program of a build, under a name of its own."""
+    cargo = ["cargo", "build", "--quiet", "--release", "--target-dir", str(OUT), "--example", "costs"]
+    cargo += ["--features", features] if features else []
+    subprocess.run(cargo, check=True, cwd=ROOT, env={**os.environ, "RUSTFLAGS": flags})
+    program = OUT / f"costs-{features or 'off'}{'-fp' if flags else ''}"
+    shutil.copy(OUT / "release" / "examples" / "costs", program)
+    return program
+
+
+def instructions(command, shape, mode):
+    """Instructions for each cell of a wave: what 64 waves take more than 32, so that the rest of the program is out."""
+    counts = []
+    for waves in ("32", "64"):
+        tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+        done = subprocess.run(tool + [command, shape, mode, waves, "1"], check=True, capture_output=True, text=True)
+        counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
+    return (counts[1] - counts[0]) / 32 / CELLS
+
+
+def nanoseconds(command, shape, mode):
+    done = subprocess.run([command, shape, mode, "50", "20"], check=True, capture_output=True, text=True)
+    return int(done.stdout) / CELLS
+
+
+def main():
+    programs = {(features, flags): build(features, flags) for _, features, flags, _ in ROWS}
+    for shape in ("chain", "fan"):
+        rows = [(label, programs[features, flags], mode) for label, features, flags, mode in ROWS]
+        times = [[nanoseconds(program, shape, mode) for _, program, mode in rows] for _ in range(ROUNDS)]
+        print(f"\n{shape}, for each cell{'instructions':>28}{'ns':>8}{'ratio':>8}")
+        least = [min(column) for column in zip(*times)]
+        for (label, program, mode), ns in zip(rows, least):
+            count = instructions(program, shape, mode)
+            print(f"{label:<36}{count:>12.1f}{ns:>8.1f}{ns / least[0]:>8.2f}")
+
+
+if __name__ == "__main__":
+    main()

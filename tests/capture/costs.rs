@@ -1,0 +1,59 @@
+//! What observing costs: `costs SHAPE MODE WAVES REPEATS` runs waves through a shape and prints the least nanoseconds a
+//! wave. `costs.py` runs it in builds with and without features, and under valgrind.
+//!
+//! Shapes: `chain`, 1000 maps one after the other; `fan`, 1000 maps of one cell with a subscriber each. Modes: `plain`;
+//! `times` and `sixteenth` (times of all waves, or of one in 16); `folded`, under a `FoldedLayer`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use hyphae::{Cell, Pipeline, SubscriptionGuard};
+
+const CELLS: usize = 1000;
+
+fn listen<M>(cell: &Cell<u64, M>) -> SubscriptionGuard {
+    cell.watch(|value| {
+        black_box(value);
+    })
+}
+
+fn chain(input: &Cell<u64>) -> Vec<SubscriptionGuard> {
+    let mut cell = input.clone().lock();
+    for _ in 0..CELLS {
+        cell = (&cell).map(|v| v.wrapping_add(1)).materialize();
+    }
+    vec![listen(&cell)]
+}
+
+fn fan(input: &Cell<u64>) -> Vec<SubscriptionGuard> {
+    let cell = || input.map(|v| v.wrapping_add(1)).materialize();
+    (0..CELLS).map(|_| listen(&cell())).collect()
+}
+
+fn observe(mode: &str) {
+    match mode {
+        "plain" => {}
+        #[cfg(feature = "trace")]
+        "times" => hyphae::set_timing(hyphae::Timing::EveryWave),
+        #[cfg(feature = "trace")]
+        "sixteenth" => hyphae::set_timing(hyphae::Timing::OneWaveIn(16)),
+        #[cfg(feature = "flame")]
+        "folded" => hyphae::FoldedLayer::new().0.install().expect("nobody else listens"),
+        _ => panic!("no such mode in this build: {mode}"),
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [shape, mode, waves, repeats] = &args[..] else { panic!("SHAPE MODE WAVES REPEATS") };
+    let (waves, repeats): (u64, u32) = (waves.parse().unwrap(), repeats.parse().unwrap());
+    let input = Cell::new(0);
+    let _kept = if shape == "chain" { chain(&input) } else { fan(&input) };
+    observe(mode);
+    let run = |_| {
+        let start = Instant::now();
+        (0..waves).for_each(|step| input.set(step));
+        start.elapsed().as_nanos() as u64 / waves
+    };
+    println!("{}", (0..repeats).map(run).min().unwrap_or(0));
+}
