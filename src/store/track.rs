@@ -401,11 +401,13 @@ impl Store {
             Settled::Later
         };
         match (settled, reader) {
+            (Settled::Postponed, Some(reader)) => self.unwind(reader),
+            // It has died meanwhile.
+            (_, Some(reader)) if reader.has(flag::DEAD) => Ok(()),
             (Settled::Now, _) => self.check_waiting(reader, node),
             (Settled::Later, Some(reader)) if waits == Waits::OrAbandons => {
                 self.abandon(reader, node)
             }
-            (Settled::Postponed, Some(reader)) => self.unwind(reader),
             _ => Ok(()),
         }
     }
@@ -434,7 +436,9 @@ impl Store {
     fn unwind(&self, reader: NodeRef) -> ! {
         self.with_tracker(|tracker| tracker.abandoned = true);
         reader.raise(flag::REPEAT);
-        self.graph.borrow_mut().mark_dirty(reader.rank.get());
+        if !reader.has(flag::DEAD) {
+            self.graph.borrow_mut().mark_dirty(reader.rank.get());
+        }
         resume_unwind(Box::new(Abandoned));
     }
 
@@ -511,7 +515,9 @@ impl Store {
         let mut waiting = self.waiting.borrow().clone();
         let own = waiting.iter().position(|&(waiter, _)| waiter == reader);
         waiting.truncate(own.unwrap_or(waiting.len()));
-        let found = waiting.iter().rposition(|&(waiter, _)| self.is_upstream(waiter, node));
+        // One that has died meanwhile has no place in the order any more.
+        let feeds = |waiter: NodeRef| !waiter.has(flag::DEAD) && self.is_upstream(waiter, node);
+        let found = waiting.iter().rposition(|&(waiter, _)| feeds(waiter));
         let Some(at) = found else { return Ok(()) };
         let mut path = vec![self.id_of(reader)];
         self.extend_path(&mut path, node, waiting[at].0);
@@ -540,6 +546,9 @@ impl Store {
 
     /// Adds the way by which `high` reads `low`, and tells whether there is one.
     fn extend_path(&self, path: &mut Vec<CellKey>, high: NodeRef, low: NodeRef) -> bool {
+        if high.has(flag::DEAD) || low.has(flag::DEAD) {
+            return false;
+        }
         let graph = self.graph.borrow();
         let way = graph.route(high.rank.get(), low.rank.get());
         path.extend(way.iter().map(|&rank| graph.id(rank)));

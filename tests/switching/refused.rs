@@ -380,3 +380,41 @@ fn who_was_refused_a_cell_that_is_refused_what_it_waited_for() {
     assert_eq!((a.get(), b.get(), down.get()), (0, 0, 0));
     slot.borrow_mut().take();
 }
+
+/// `a` makes `c` and reads it; a run of `c` makes `d`, which reads `a`, and waits for it. So `a` runs on top and lets go of
+/// `c`, which waits. What `a` then makes may have the place that `c` had in the order; no cycle leads through it.
+#[test]
+fn what_is_in_the_place_of_a_dead_waiter_is_not_taken_for_it() {
+    let (x, y, slot) = (Cell::new(0), Cell::new(0), Slot::default());
+    let (once, refused) = (Rc::new(std::cell::Cell::new(false)), Rc::new(std::cell::Cell::new(0)));
+    let a = Cell::computed({
+        let (x, y, slot) = (x.clone(), y.clone(), slot.clone());
+        let (once, refused) = (once.clone(), refused.clone());
+        move || {
+            let c = Cell::computed({
+                let (x, slot, once) = (x.clone(), slot.clone(), once.clone());
+                move || {
+                    let value = x.get();
+                    if value == 0 || once.replace(true) {
+                        return value;
+                    }
+                    let a = slot.borrow().clone().unwrap();
+                    let d = Cell::computed(move || a.get());
+                    d.try_get().unwrap_or(9)
+                }
+            });
+            let next = (&c).map(|v| v + 1).materialize();
+            next.try_get().unwrap_or_else(|_| {
+                refused.set(refused.get() + 1);
+                9
+            }) + y.get()
+        }
+    });
+    *slot.borrow_mut() = Some(a.clone());
+    batch(|| {
+        x.set(1);
+        y.set(1);
+    });
+    assert_eq!((a.get(), refused.get()), (3, 0));
+    slot.borrow_mut().take();
+}
