@@ -124,6 +124,10 @@ struct Readme;
 #[doc = include_str!("../docs/semantics.md")]
 struct Semantics;
 
+#[cfg(all(doctest, feature = "flame", feature = "frames"))]
+#[doc = include_str!("../docs/profiling.md")]
+struct Profiling;
+
 /// Makes the writes of `f` one wave: each affected cell is computed once, subscribers are called once, when the outermost
 /// batch ends. Nested batches join. If `f` panics, what it wrote is settled and the panic goes on.
 ///

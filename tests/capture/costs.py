@@ -17,7 +17,7 @@ OUT = ROOT / "target" / "costs"
 CELLS = 1000
 ROUNDS = 9
 
-# What is measured: its label, the build's features, its flags, the mode of the program.
+# What is measured: a label, the build's features, its flags, the mode of the program.
 ROWS = [
     ("off", "", "", "plain"),
     ("trace", "trace", "", "plain"),
@@ -40,13 +40,11 @@ def build(features, flags):
 
 
 def instructions(command, shape, mode):
-    """Instructions for each cell of a wave: what 64 waves take more than 32, so that the rest of the program is out."""
-    counts = []
-    for waves in ("32", "64"):
-        tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-        done = subprocess.run(tool + [command, shape, mode, waves, "1"], check=True, capture_output=True, text=True)
-        counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
-    return (counts[1] - counts[0]) / 32 / CELLS
+    """Instructions for each cell of a wave, of 32 waves."""
+    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"]
+    command = tool + [command, shape, mode, "32", "1"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return int(re.search(r"Collected : (\d+)", done.stderr)[1]) / 32 / CELLS
 
 
 def nanoseconds(command, shape, mode):

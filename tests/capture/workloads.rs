@@ -3,8 +3,8 @@
 //!
 //! Each graph has one heavy closure, one cell with many subscribers and one deep chain; the hottest takes three fifths of
 //! the work, the others a fifth each. A part's cells have its name, and its closures are made in the function of its name.
-//! `counters` and `spans` print a line for each of [`REPEATS`] runs of WAVES waves: each part's nanoseconds. `plain` runs
-//! as many waves for a sampling profiler. `capture.py` compares.
+//! `counters` and `spans` print a line for each of [`REPEATS`] short runs of WAVES waves: each part's nanoseconds. `plain`
+//! runs as many waves for a sampling profiler. `capture.py` compares.
 
 use std::hint::black_box;
 
@@ -13,8 +13,8 @@ use hyphae::{
     set_timing,
 };
 
-/// Runs, so that one in which the machine was busy elsewhere does not count.
-const REPEATS: u32 = 7;
+/// Runs: each part had one in which nothing else took the processor away.
+const REPEATS: u32 = 150;
 
 /// Loops of work in a wave.
 const LOOPS: u32 = 120_000;

@@ -1,10 +1,11 @@
 //! The layers: how each is made, and what has to happen at the end so that nothing is lost.
 
 use std::error::Error;
+use std::fs::File;
 use std::path::Path;
 
 use tracing_subscriber::EnvFilter;
-#[cfg(any(feature = "flame", feature = "chrome", feature = "tracy"))]
+#[allow(unused_imports)] // without any layer
 use tracing_subscriber::prelude::*;
 
 /// What is left to do when all spans are closed.
@@ -20,25 +21,38 @@ impl Listening {
     }
 }
 
+/// Makes the layer of a name the program's listener, which writes to `out`.
+#[allow(unused_variables)] // without any layer that writes
+pub(crate) fn listen(layer: &str, out: &Path) -> Result<Listening, Box<dyn Error>> {
+    let finish = match layer {
+        // Nobody, to compare with.
+        "none" => Box::new(|| Ok(())),
+        #[cfg(feature = "flame")]
+        "flame" => flame(out)?,
+        #[cfg(feature = "folded")]
+        "folded" => folded(out)?,
+        #[cfg(feature = "chrome")]
+        "chrome" => chrome(out)?,
+        #[cfg(feature = "tracy")]
+        "tracy" => tracy()?,
+        _ => return Err(format!("no layer `{layer}`, or built without its feature").into()),
+    };
+    Ok(Listening(finish))
+}
+
 /// Spans of hyphae and nothing else.
 fn filter() -> EnvFilter {
     EnvFilter::new("hyphae=trace")
 }
 
-/// Makes the layer of a name the program's listener, which writes to `out`.
-pub(crate) fn listen(layer: &str, out: &Path) -> Result<Listening, Box<dyn Error>> {
-    let finish = match layer {
-        "flame" => flame(out)?,
-        "chrome" => chrome(out)?,
-        "tracy" => tracy()?,
-        _ => return Err(format!("unknown layer `{layer}`").into()),
-    };
-    Ok(Listening(finish))
+fn create(out: &Path) -> Result<File, String> {
+    File::create(out).map_err(|error| format!("{}: {error}", out.display()))
 }
 
 #[cfg(feature = "flame")]
 fn flame(out: &Path) -> Result<Finish, Box<dyn Error>> {
-    let (layer, guard) = tracing_flame::FlameLayer::with_file(out)?;
+    let layer = tracing_flame::FlameLayer::new(std::io::BufWriter::new(create(out)?));
+    let guard = layer.flush_on_drop();
     // Time outside of spans is left out, and labels are short.
     let layer = layer
         .with_empty_samples(false)
@@ -49,15 +63,25 @@ fn flame(out: &Path) -> Result<Finish, Box<dyn Error>> {
     Ok(Box::new(move || Ok(guard.flush()?)))
 }
 
+/// The layer of hyphae itself, which names cells.
+#[cfg(feature = "folded")]
+fn folded(out: &Path) -> Result<Finish, Box<dyn Error>> {
+    let mut file = create(out)?;
+    let (layer, folded) = hyphae::FoldedLayer::new();
+    tracing_subscriber::registry().with(filter()).with(layer).try_init()?;
+    Ok(Box::new(move || Ok(folded.write_to(&mut file)?)))
+}
+
 #[cfg(feature = "chrome")]
 fn chrome(out: &Path) -> Result<Finish, Box<dyn Error>> {
-    // Made here, so that a path that cannot be written is an error, not a panic in the layer's thread.
-    let file = std::fs::File::create(out).map_err(|e| format!("{}: {e}", out.display()))?;
     // Fields are what tells cells apart; all spans are made at the same few lines.
-    let layer = tracing_chrome::ChromeLayerBuilder::new().writer(file);
+    let layer = tracing_chrome::ChromeLayerBuilder::new().writer(create(out)?);
     let (layer, guard) = layer.include_args(true).include_locations(false).build();
     tracing_subscriber::registry().with(filter()).with(layer).try_init()?;
-    Ok(Box::new(move || Ok(drop(guard))))
+    Ok(Box::new(move || {
+        drop(guard);
+        Ok(())
+    }))
 }
 
 #[cfg(feature = "tracy")]
@@ -65,24 +89,4 @@ fn tracy() -> Result<Finish, Box<dyn Error>> {
     let layer = tracing_tracy::TracyLayer::default();
     tracing_subscriber::registry().with(filter()).with(layer).try_init()?;
     Ok(Box::new(|| Ok(())))
-}
-
-#[cfg(not(feature = "flame"))]
-fn flame(_: &Path) -> Result<Finish, Box<dyn Error>> {
-    Err(absent("flame"))
-}
-
-#[cfg(not(feature = "chrome"))]
-fn chrome(_: &Path) -> Result<Finish, Box<dyn Error>> {
-    Err(absent("chrome"))
-}
-
-#[cfg(not(feature = "tracy"))]
-fn tracy() -> Result<Finish, Box<dyn Error>> {
-    Err(absent("tracy"))
-}
-
-#[cfg(not(all(feature = "flame", feature = "chrome", feature = "tracy")))]
-fn absent(feature: &str) -> Box<dyn Error> {
-    format!("built without the feature `{feature}`").into()
 }

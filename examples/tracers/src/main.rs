@@ -43,7 +43,7 @@ use hyphae::Timing;
 use crate::options::{Command, Options};
 use crate::play::Player;
 
-const USAGE: &str = "usage: tracers flame|chrome|tracy OUT [frame_storm's options]";
+const USAGE: &str = "usage: tracers flame|folded|chrome|tracy|none OUT [frame_storm's options]";
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1)) {
@@ -59,7 +59,10 @@ fn run(mut args: impl Iterator<Item = OsString>) -> Result<(), Box<dyn Error>> {
     let (Some(layer), Some(out)) = (args.next(), args.next()) else { return Err(USAGE.into()) };
     let options = match options::parse(args)? {
         Command::Run(options) => Options { timing: Timing::Off, ..options },
-        Command::Help => return Ok(println!("{USAGE}\n\n{}", options::HELP)),
+        Command::Help => {
+            println!("{USAGE}\n\n{}", options::HELP);
+            return Ok(());
+        }
     };
     // Built before anyone listens: the graph is about frames.
     let mut player = Player::new(&options);
@@ -81,7 +84,8 @@ fn play(player: &mut Player, options: &Options) -> Result<(), Box<dyn Error>> {
         });
     }
     player.play(options, |_, _| pressed.load(Ordering::Relaxed))?;
-    let stats = player.stats();
-    println!("{stats}");
+    if !options.quiet {
+        println!("{}", player.stats());
+    }
     Ok(())
 }
