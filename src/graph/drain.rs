@@ -20,7 +20,7 @@ use std::num::NonZeroU64;
 
 use super::column::CHUNK;
 use super::frontier::{bit_of, lowest_in, word_of};
-use super::{Graph, NONE, Rank, Record};
+use super::{Graph, Links, NONE, Rank, Record};
 
 /// An index at which no bitset has a word.
 pub(super) const NO_WORD: usize = usize::MAX;
@@ -36,10 +36,8 @@ pub(crate) struct Lane {
     word: u64,
     /// The rank that was taken last.
     last: Rank,
-    /// Its first dependent, as in its row.
-    first: Rank,
-    /// The list of its further dependents.
-    more: u32,
+    /// Its dependents, as in its row.
+    links: Links,
 }
 
 impl<P: Copy> Graph<P> {
@@ -47,7 +45,7 @@ impl<P: Copy> Graph<P> {
     #[inline]
     pub(crate) fn lane(&mut self) -> Lane {
         self.disturb();
-        Lane { index: NO_WORD, word: 0, last: NONE, first: NONE, more: NONE }
+        Lane { index: NO_WORD, word: 0, last: NONE, links: Links::NONE }
     }
 
     /// Takes the lowest dirty rank; `None` if nothing is dirty.
@@ -65,12 +63,32 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
         // The edges were read with the rank. If any edge or rank has changed since, the lane is disturbed.
         if lane.index == self.open {
+            let next = lane.last.wrapping_add(1);
+            // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked. What
+            // is compared was read with the last node, so that the next step does not wait for a load.
+            if lane.links == Links::only(next)
+                && word_of(next) == lane.index
+                && lane.word & bit_of(next) == 0
+            {
+                return self.take(next, lane);
+            }
+            if lane.links == Links::NONE {
+                return self.take_from(lane);
+            }
             self.mark_in_lane(lane);
             return self.take_from(lane);
         }
         self.mark_dependents_outside(rank);
         lane.word = 0;
         self.take_from(lane)
+    }
+
+    /// Takes the node at a rank.
+    #[inline]
+    fn take(&self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
+        let record = self.hot(rank);
+        (lane.last, lane.links) = (rank, record.links);
+        Some((rank, record.payload?))
     }
 
     /// The first half of [`Graph::mark_and_next`] alone.
@@ -94,25 +112,19 @@ impl<P: Copy> Graph<P> {
             let rank = lowest_in(lane.index, word);
             lane.word = word.get() & (word.get() - 1);
             self.dirty.set_word(lane.index, lane.word);
-            let record = self.hot(rank);
-            if let Some(payload) = record.payload {
-                (lane.last, lane.first, lane.more) = (rank, record.first, record.more);
-                return Some((rank, payload));
+            let taken = self.take(rank, lane);
+            if taken.is_some() {
+                return taken;
             }
         }
     }
 
     /// Marks the dependents of the lane's last rank; those in the lane's own word in the lane only, for the caller to
     /// store.
-    ///
-    /// In a chain the dependent has the next rank. That case has a branch of its own, which takes the bit from the last
-    /// rank: once it is predicted, the next step does not wait for `first`.
     #[inline]
     fn mark_in_lane(&mut self, lane: &mut Lane) {
-        let (last, first, more) = (lane.last, lane.first, lane.more);
-        if first.wrapping_sub(last) == 1 && word_of(first) == lane.index {
-            lane.word |= bit_of(last.wrapping_add(1));
-        } else if word_of(first) == lane.index {
+        let (first, more) = (lane.links.first(), lane.links.more());
+        if word_of(first) == lane.index {
             lane.word |= bit_of(first);
         } else if first != NONE {
             self.dirty.mark(first);
@@ -134,8 +146,8 @@ impl<P: Copy> Graph<P> {
 
     /// Makes all trigger dependents of `rank` dirty.
     pub(crate) fn mark_dependents_outside(&mut self, rank: Rank) {
-        let record = &self.records[rank as usize];
-        let (first, more) = (record.first, record.more);
+        let links = self.records[rank as usize].links;
+        let (first, more) = (links.first(), links.more());
         if first != NONE {
             self.dirty.mark(first);
             self.disturb();
@@ -176,7 +188,6 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn mark_deliver(&mut self, rank: Rank) {
         debug_assert!(self.is_occupied(rank), "no node at rank {rank}");
         self.deliver.mark(rank);
-        self.deliver_at = self.deliver_at.min(word_of(rank));
     }
 
     /// Takes such a note back, and tells whether there was one.
@@ -189,24 +200,11 @@ impl<P: Copy> Graph<P> {
     #[inline]
     pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
         loop {
-            let Some(word) = NonZeroU64::new(self.deliver.word(self.deliver_at)) else {
-                self.refill_deliver()?;
-                continue;
-            };
-            let rank = lowest_in(self.deliver_at, word);
-            self.deliver.set_word(self.deliver_at, word.get() & (word.get() - 1));
+            let rank = self.deliver.next()?;
             if let Some(payload) = self.hot(rank).payload {
                 return Some((rank, payload));
             }
         }
-    }
-
-    /// Goes on to the first word with something to deliver.
-    #[inline(never)]
-    fn refill_deliver(&mut self) -> Option<()> {
-        self.deliver.settle_word(self.deliver_at);
-        self.deliver_at = self.deliver.first_word().map_or(NO_WORD, |word| word.0);
-        (self.deliver_at != NO_WORD).then_some(())
     }
 
     /// Marks a list of dependents in memory.

@@ -168,7 +168,7 @@ impl<P: Copy> Graph<P> {
     /// Whether a change of the node would make another one dirty.
     #[inline]
     pub(crate) fn has_triggers(&self, rank: Rank) -> bool {
-        self.records[rank as usize].first != NONE
+        self.records[rank as usize].links.first() != NONE
     }
 
     /// The destinations of all out-edges.
@@ -192,7 +192,7 @@ impl<P: Copy> Graph<P> {
 
     /// Whether there is a trigger or passive out-edge.
     pub(crate) fn has_dependents(&self, rank: Rank) -> bool {
-        let triggers = self.records[rank as usize].first != NONE;
+        let triggers = self.records[rank as usize].links.first() != NONE;
         triggers || self.list(rank, Side::Quiet).any(|entry| is_passive(&entry))
     }
 
@@ -281,7 +281,7 @@ impl<P: Copy> Graph<P> {
     pub(super) fn handle(&self, rank: Rank, side: Side) -> u32 {
         match side {
             Side::Ins => self.cold[rank as usize].inputs,
-            Side::Triggers => self.records[rank as usize].more,
+            Side::Triggers => self.records[rank as usize].links.more(),
             Side::Quiet => self.cold[rank as usize].quiet,
         }
     }
@@ -290,7 +290,7 @@ impl<P: Copy> Graph<P> {
     #[inline]
     fn inline(&self, rank: Rank, side: Side) -> Entry {
         let cold = &self.cold[rank as usize];
-        let first = self.records[rank as usize].first;
+        let first = self.records[rank as usize].links.first();
         match side {
             Side::Ins => cold.input,
             Side::Triggers if first != NONE => {
@@ -308,7 +308,7 @@ impl<P: Copy> Graph<P> {
             cold.input = entry;
         } else {
             cold.first_twin = entry.position();
-            self.records[rank as usize].first = entry.rank;
+            self.records[rank as usize].links.set_first(entry.rank);
         }
     }
 
@@ -352,12 +352,11 @@ impl<P: Copy> Graph<P> {
 
     /// Sets the pooled part of a list.
     fn set_handle(&mut self, rank: Rank, side: Side, handle: u32) {
-        let field = match side {
-            Side::Ins => &mut self.cold[rank as usize].inputs,
-            Side::Triggers => &mut self.records[rank as usize].more,
-            Side::Quiet => &mut self.cold[rank as usize].quiet,
-        };
-        *field = handle;
+        match side {
+            Side::Ins => self.cold[rank as usize].inputs = handle,
+            Side::Triggers => self.records[rank as usize].links.set_more(handle),
+            Side::Quiet => self.cold[rank as usize].quiet = handle,
+        }
     }
 
     /// Rewrites the ranks in the lists of `rank`, and those by which its neighbours refer to it,

@@ -27,6 +27,7 @@
 
 mod column;
 mod drain;
+mod due;
 mod edges;
 mod frontier;
 mod ids;
@@ -48,6 +49,7 @@ pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;
 
 use drain::NO_WORD;
+use due::Due;
 use ids::Ids;
 use pool::{Entry, Pool};
 use scratch::Scratch;
@@ -93,15 +95,48 @@ pub(crate) struct CycleFound {
 struct Record<P> {
     /// The payload; `None` if the rank is vacant.
     payload: Option<P>,
-    /// The first trigger dependent, or [`NONE`].
-    first: Rank,
-    /// The list of further trigger dependents, or [`NONE`].
-    more: u32,
+    /// The trigger dependents.
+    links: Links,
 }
 
 impl<P> Default for Record<P> {
     fn default() -> Self {
-        Self { payload: None, first: NONE, more: NONE }
+        Self { payload: None, links: Links::NONE }
+    }
+}
+
+/// The trigger dependents of a node, in one word: the first, or [`NONE`], and the list of the others, or [`NONE`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Links(u64);
+
+impl Links {
+    /// No dependents.
+    const NONE: Self = Self(u64::MAX);
+
+    /// One dependent.
+    #[inline]
+    fn only(first: Rank) -> Self {
+        Self(u64::from(NONE) << 32 | u64::from(first))
+    }
+
+    /// The first dependent.
+    #[inline]
+    fn first(self) -> Rank {
+        self.0 as u32
+    }
+
+    /// The list of the others.
+    #[inline]
+    fn more(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+
+    fn set_first(&mut self, first: Rank) {
+        self.0 = self.0 >> 32 << 32 | u64::from(first);
+    }
+
+    fn set_more(&mut self, more: u32) {
+        self.0 = u64::from(more) << 32 | u64::from(self.first());
     }
 }
 
@@ -153,12 +188,10 @@ pub(crate) struct Graph<P: Copy> {
     /// Nodes to be computed.
     dirty: Frontier,
     /// Changed nodes that have subscribers to be told.
-    deliver: Frontier,
+    deliver: Due,
     /// The word of `dirty` that the lane in use holds; [`NO_WORD`] if there is none, or if
     /// `dirty` was changed other than through the lane since the lane last read it.
     open: usize,
-    /// The word of `deliver` that is being taken, or a lower one; all words below are zero.
-    deliver_at: usize,
     /// Whether no rank may be given out again for now.
     held: bool,
     /// The number of vacant ranks.
@@ -191,9 +224,8 @@ impl<P: Copy> Graph<P> {
             cold: Column::new(),
             pool: Pool::default(),
             dirty: Frontier::default(),
-            deliver: Frontier::default(),
+            deliver: Due::default(),
             open: NO_WORD,
-            deliver_at: NO_WORD,
             held: false,
             vacant: 0,
             free: Frontier::default(),
@@ -264,7 +296,7 @@ impl<P: Copy> Graph<P> {
     /// If `rank` is vacant.
     pub(crate) fn remove(&mut self, rank: Rank) {
         assert!(self.is_occupied(rank), "no node at rank {rank}");
-        let Record { first, .. } = self.records[rank as usize];
+        let first = self.records[rank as usize].links.first();
         let Cold { ref input, quiet, .. } = self.cold[rank as usize];
         if first != NONE || quiet != NONE || !input.is_empty() {
             self.detach_all(rank);

@@ -11,15 +11,13 @@ use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
 
 /// Whether a node is over that goes on as long as one of its inputs does: an error of any input ends it at once,
 /// otherwise all must have completed.
-pub(crate) fn over_when_all<'a, T: 'static>(inputs: impl Iterator<Item = &'a Input<T>>) -> Over {
-    let mut all = true;
-    for input in inputs {
-        if input.failed() {
-            return Over::Upstream;
-        }
-        all &= input.ended();
-    }
-    Over::upstream_if(all)
+#[inline]
+pub(crate) fn over_when_all<'a, T: 'static>(
+    turn: Turn,
+    mut inputs: impl Iterator<Item = &'a Input<T>> + Clone,
+) -> Over {
+    let fails = turn.asks_ends() && inputs.clone().any(Input::failed);
+    Over::upstream_if(fails || turn.asks_ends() && inputs.all(Input::ended))
 }
 
 /// How such a node ended: the first error, else well.
@@ -49,7 +47,8 @@ impl<A: Clone + 'static, B: Clone + 'static> Kernel for Join<A, B> {
         if left.fresh(turn) || right.fresh(turn) {
             emit((left.with(A::clone), right.with(B::clone)));
         }
-        Over::upstream_if(left.failed() || right.failed() || (left.ended() && right.ended()))
+        let failed = turn.failed(left) || turn.failed(right);
+        Over::upstream_if(failed || turn.ended(left) && turn.ended(right))
     }
 
     fn end(&self) -> End {
@@ -96,7 +95,7 @@ impl<T: Clone + 'static> Kernel for JoinVec<T> {
         if turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn)) {
             emit(self.inputs.iter().map(|input| input.with(T::clone)).collect());
         }
-        over_when_all(self.inputs.iter())
+        over_when_all(turn, self.inputs.iter())
     }
 
     fn end(&self) -> End {
@@ -140,7 +139,7 @@ trait Inputs: 'static {
     type Values<'a>;
     fn fresh(&self, turn: Turn) -> bool;
     fn lend<R>(&self, f: impl FnOnce(Self::Values<'_>) -> R) -> R;
-    fn over(&self) -> Over;
+    fn over(&self, turn: Turn) -> Over;
     fn end(&self) -> End;
     fn visit(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
 }
@@ -179,9 +178,11 @@ macro_rules! cells {
                 lend_all!(f () $($v)*)
             }
 
-            fn over(&self) -> Over {
+            #[inline]
+            fn over(&self, turn: Turn) -> Over {
                 let ($($v,)*) = self;
-                Over::upstream_if(($($v.input.failed())||*) || ($($v.input.ended())&&*))
+                let fails = $(turn.failed(&$v.input))||*;
+                Over::upstream_if(fails || $(turn.ended(&$v.input))&&*)
             }
 
             fn end(&self) -> End {
@@ -234,7 +235,7 @@ where
         if self.inputs.fresh(turn) {
             emit(self.inputs.lend(&mut self.f));
         }
-        self.inputs.over()
+        self.inputs.over(turn)
     }
 
     fn end(&self) -> End {

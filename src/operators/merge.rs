@@ -95,7 +95,7 @@ impl<T: Clone + 'static, S: Seedness> Kernel for Merge<T, S> {
             self.queue_fresh(turn);
             self.backlog.emit_next(|value| emit(S::some(value)));
         }
-        let over = over_when_all(self.inputs.iter());
+        let over = over_when_all(turn, self.inputs.iter());
         // An error overtakes, the good end does not.
         let failed = over != Over::No && self.inputs.iter().any(Input::failed);
         if failed || self.backlog.is_empty() { over } else { Over::No }

@@ -216,6 +216,7 @@ impl<C: Chain, N: Stage<C::Out>> Then<C, N> {
     /// The last turn: what the stage still has comes before the end. A stage that has just given a value has nothing
     /// left.
     #[cold]
+    #[inline(never)]
     fn finish(&mut self, over: Over, emit: Option<impl FnOnce(N::Out)>) {
         let completed = over == Over::Closed || matches!(self.prev.end(), End::Complete);
         if let (Some(out), Some(emit)) = (self.stage.finish(completed), emit) {

@@ -49,6 +49,8 @@ pub(crate) const REPEAT: u32 = 1 << 22;
 /// Calls of its subscribers are measured in all waves.
 #[cfg(feature = "trace")]
 pub(crate) const METERED: u32 = 1 << 23;
+/// One of its inputs has ended, so that its turns ask how.
+pub(crate) const ASKS_ENDS: u32 = 1 << 24;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID | ON_CYCLE;

@@ -48,7 +48,7 @@ impl Store {
         };
         let mut subs = self.subs.borrow_mut();
         let counted = subs.is_counted(key);
-        let (head, callback) = subs.remove(node.subs.get(), key);
+        let (head, callback) = subs.remove(&self.cursor, node.subs.get(), key);
         drop(subs);
         node.subs.set(head);
         self.watch_observed(node);

@@ -196,6 +196,7 @@ impl Store {
             self.waiters_feed.set(true);
         }
         let _ = self.graph.borrow_mut().link_new(src, dst, kind, moved);
+        node.ask_ends_of(up);
         self.watch_observed(up);
     }
 
@@ -278,8 +279,9 @@ impl Store {
     fn drop_subscribers(&self, node: NodeRef) -> u32 {
         let mut yard = self.graveyard.borrow_mut();
         let mut subs = self.subs.borrow_mut();
-        let counted =
-            subs.remove_all(node.subs.get(), |callback| yard.push(Remains::Callback(callback)));
+        let counted = subs.remove_all(&self.cursor, node.subs.get(), |callback| {
+            yard.push(Remains::Callback(callback));
+        });
         node.subs.set(NONE);
         self.pending.set(true);
         counted
@@ -431,6 +433,10 @@ impl Store {
 
     pub(crate) fn record_end(&self, node: NodeRef, id: CellKey, end: End) {
         node.raise(flag::ENDED);
+        let graph = self.graph.borrow();
+        let readers = graph.outs(node.rank.get()).filter_map(|(reader, _)| graph.payload(reader));
+        readers.for_each(|reader| reader.raise(flag::ASKS_ENDS));
+        drop(graph);
         if matches!(end, End::Error(_)) {
             node.raise(flag::FAILED);
         }

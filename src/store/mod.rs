@@ -48,7 +48,7 @@ use self::closure::{Closing, Making};
 use self::node::{End, NodeRef};
 use self::probe::Probe;
 use self::queue::Queue;
-use self::subscribers::Subscribers;
+use self::subscribers::{Cursor, Subscribers};
 use self::tables::Places;
 #[cfg(not(feature = "trace"))]
 use self::tables::Tables;
@@ -92,6 +92,7 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 pub(crate) struct Store {
     pub(crate) graph: RefCell<Graph<NodeRef>>,
     pub(crate) subs: RefCell<Subscribers>,
+    pub(crate) cursor: Cursor,
     pub(crate) tables: RefCell<Tables>,
     places: RefCell<Places>,
     queue: RefCell<Queue>,
@@ -260,7 +261,8 @@ impl Store {
     fn new() -> Self {
         Self {
             graph: RefCell::new(Graph::new()),
-            subs: RefCell::new(Subscribers::new()),
+            subs: RefCell::default(),
+            cursor: Cursor::new(),
             tables: RefCell::default(),
             places: RefCell::default(),
             queue: RefCell::default(),
@@ -497,7 +499,8 @@ impl Drop for Store {
         let nodes: Vec<NodeRef> = self.graph.borrow().iter().map(|(_, _, node)| node).collect();
         let mut callbacks = Vec::new();
         for node in &nodes {
-            self.subs.borrow_mut().remove_all(node.subs.get(), |callback| callbacks.push(callback));
+            let keep = |callback| callbacks.push(callback);
+            self.subs.borrow_mut().remove_all(&self.cursor, node.subs.get(), keep);
         }
         *self.graph.borrow_mut() = Graph::new();
         let tables = self.tables.take();

@@ -65,14 +65,35 @@ impl Over {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     since: u32,
+    /// Whether an input may have ended. As a constant, it takes all that is done about ends out of a turn.
+    asks_ends: bool,
 }
 
 impl Turn {
     /// The turn at construction: everything is news.
-    pub(crate) const SEED: Self = Self { since: 0 };
+    pub(crate) const SEED: Self = Self { since: 0, asks_ends: true };
     /// A turn that sees what changed after `stamp`.
-    pub(crate) fn after(stamp: u32) -> Self {
-        Self { since: stamp.wrapping_add(1) }
+    #[inline]
+    fn after(stamp: u32, asks_ends: bool) -> Self {
+        Self { since: stamp.wrapping_add(1), asks_ends }
+    }
+
+    /// Whether an input may have ended.
+    #[inline]
+    pub(crate) fn asks_ends(self) -> bool {
+        self.asks_ends
+    }
+
+    /// Whether an input has ended.
+    #[inline]
+    pub(crate) fn ended<T>(self, input: &Input<T>) -> bool {
+        self.asks_ends && input.ended()
+    }
+
+    /// Whether an input has ended with an error.
+    #[inline]
+    pub(crate) fn failed<T>(self, input: &Input<T>) -> bool {
+        self.asks_ends && input.failed()
     }
 
     pub(crate) fn is_seed(self) -> bool {
@@ -210,6 +231,13 @@ impl Header {
 
     pub(crate) fn lower(&self, bits: u32) {
         self.flags.set(self.flags.get() & !bits);
+    }
+
+    /// Notes that one of its inputs has ended, if that one has.
+    pub(crate) fn ask_ends_of(&self, input: NodeRef) {
+        if input.has(flag::ENDED) {
+            self.raise(flag::ASKS_ENDS);
+        }
     }
 
     pub(crate) fn operator(&self) -> &'static str {
@@ -457,11 +485,36 @@ impl<K: Kernel> Derived<K> {
 
     /// # Safety
     /// As for `turn`.
+    #[inline]
     unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match node.has(flag::ASKS_ENDS) {
+                false => Self::compute_in::<false>(node, store),
+                true => Self::compute_asking(node, store),
+            }
+        }
+    }
+
+    /// The same where an input has ended.
+    ///
+    /// # Safety
+    /// As for `turn`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn compute_asking(node: NodeRef, store: &Store) -> Outcome {
+        // SAFETY: the caller's promise.
+        unsafe { Self::compute_in::<true>(node, store) }
+    }
+
+    /// # Safety
+    /// As for `turn`.
+    #[inline(always)]
+    unsafe fn compute_in<const ASKS_ENDS: bool>(node: NodeRef, store: &Store) -> Outcome {
         frames::tell_apart::<Self>();
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
-        let turn = Turn::after(this.ran);
+        let turn = Turn::after(this.ran, ASKS_ENDS);
         this.ran = store.clock.get();
         let mut outcome = Outcome::NOTHING;
         let over = this.kernel.turn(turn, |value| {
@@ -469,10 +522,27 @@ impl<K: Kernel> Derived<K> {
                 outcome = write_value(node, value, store);
             }
         });
-        if over == Over::No || node.has(flag::DEAD | flag::DISPOSED) {
+        if over == Over::No {
             return outcome;
         }
-        store.ended_in_turn(node, end_of_kernel(&this.kernel, over));
+        // SAFETY: the caller's promise; `this` is not used any more.
+        unsafe { Self::end(node, store, over, outcome) }
+    }
+
+    /// The rest of a turn that was over.
+    ///
+    /// # Safety
+    /// As for `turn`.
+    #[cold]
+    #[inline(never)]
+    unsafe fn end(node: NodeRef, store: &Store, over: Over, outcome: Outcome) -> Outcome {
+        if node.has(flag::DEAD | flag::DISPOSED) {
+            return outcome;
+        }
+        // SAFETY: N4, and the caller's promise.
+        let this: &Self = unsafe { &*node.behaviour_ptr::<K::Out, Self>() };
+        let end = end_of_kernel(&this.kernel, over);
+        store.ended_in_turn(node, end);
         if node.has(flag::DEAD) { Outcome::NOTHING } else { outcome.with_end() }
     }
 }
@@ -641,7 +711,7 @@ impl<T: 'static> Input<T> {
         if node.stamp.get() >= turn.since {
             node.with(f);
         }
-        Over::upstream_if(node.has(flag::ENDED))
+        Over::upstream_if(turn.ended(self))
     }
 
     /// Refers to an input that an edge keeps, for as long as a turn.

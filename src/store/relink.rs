@@ -63,6 +63,7 @@ impl Store {
     }
 
     fn after_connect(&self, src: NodeRef, dst: NodeRef) {
+        dst.ask_ends_of(src);
         self.watch_observed(src);
         self.wake_refused(dst);
         if self.guards_owned.get() {

@@ -3,10 +3,12 @@
 //! It knows no values and calls nothing: it hands out which callback comes next.
 //!
 //! Invariants: **L1** the entries of a cell form a ring, its header holds the first; the first's `prev` is the last.
-//! **L2** a vacant entry has a version that no live key has; it is on the free list unless its versions are used up. **L3** `cursor` is the entry that
+//! **L2** a vacant entry has a version that no live key has; it is on the free list unless its versions are used up. **L3** the cursor is the entry that
 //! the fan-out under way calls next; taking that entry out of the ring moves the cursor on.
 //!
 //! Costs: append and remove are O(1); one subscriber more is one entry.
+
+use std::cell::Cell;
 
 use super::callback::{CallbackBox, CallbackRef};
 use crate::graph::{CellKey, Column, NONE};
@@ -60,15 +62,31 @@ pub(crate) struct Subscribers {
     free: Vec<u32>,
     /// The version that a new entry starts from.
     first_version: u32,
-    cursor: u32,
     live: usize,
 }
 
-impl Subscribers {
+/// Which entry the fan-out under way calls next; `NONE` after the last, and while there is no fan-out. It is apart from the
+/// lists, so that after a call one look at it tells whether another one follows.
+pub(crate) struct Cursor(Cell<u32>);
+
+impl Cursor {
     pub(crate) fn new() -> Self {
-        Self { cursor: NONE, ..Self::default() }
+        Self(Cell::new(NONE))
     }
 
+    #[inline]
+    pub(crate) fn start(&self, head: u32) {
+        self.0.set(head);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> Option<u32> {
+        let index = self.0.get();
+        (index != NONE).then_some(index)
+    }
+}
+
+impl Subscribers {
     fn at(&self, index: u32) -> &Entry {
         &self.entries[index as usize]
     }
@@ -138,10 +156,15 @@ impl Subscribers {
     }
 
     /// Takes an entry out of its ring. Gives the ring's new head and the callback.
-    pub(crate) fn remove(&mut self, head: u32, key: SubKey) -> (u32, Option<CallbackBox>) {
+    pub(crate) fn remove(
+        &mut self,
+        cursor: &Cursor,
+        head: u32,
+        key: SubKey,
+    ) -> (u32, Option<CallbackBox>) {
         let &Entry { prev, next, .. } = self.at(key.index);
-        if self.cursor == key.index {
-            self.cursor = if next == head { NONE } else { next };
+        if cursor.0.get() == key.index {
+            cursor.0.set(if next == head { NONE } else { next });
         }
         self.at_mut(prev).next = next;
         self.at_mut(next).prev = prev;
@@ -169,38 +192,38 @@ impl Subscribers {
     }
 
     /// Empties a ring, handing each callback to `each`; tells how many entries kept the cell alive.
-    pub(crate) fn remove_all(&mut self, head: u32, mut each: impl FnMut(CallbackBox)) -> u32 {
+    pub(crate) fn remove_all(
+        &mut self,
+        cursor: &Cursor,
+        head: u32,
+        mut each: impl FnMut(CallbackBox),
+    ) -> u32 {
         let mut counted = 0;
         let mut head = head;
         while head != NONE {
             let key = SubKey { index: head, version: self.at(head).version };
             counted += u32::from(self.is_counted(key));
-            let (rest, callback) = self.remove(head, key);
+            let (rest, callback) = self.remove(cursor, head, key);
             head = rest;
             callback.into_iter().for_each(&mut each);
         }
         counted
     }
 
-    /// Starts a fan-out over the ring at `head`; gives the first callback that has not seen what happened at `stamp`.
+    /// Moves the cursor on from an entry of the ring at `head`, and gives the callback there if it has not seen what
+    /// happened at `stamp`.
     #[inline]
-    pub(crate) fn start(&mut self, head: u32, stamp: u32) -> Option<(u32, CallbackRef)> {
-        self.cursor = head;
-        self.next(head, stamp)
-    }
-
-    /// The next callback of the fan-out, with its index.
-    #[inline]
-    pub(crate) fn next(&mut self, head: u32, stamp: u32) -> Option<(u32, CallbackRef)> {
-        while self.cursor != NONE {
-            let index = self.cursor;
-            let entry = &self.entries[index as usize];
-            self.cursor = if entry.next == head { NONE } else { entry.next };
-            if entry.since < stamp {
-                return entry.callback.as_ref().map(|callback| (index, callback.handle()));
-            }
-        }
-        None
+    pub(crate) fn step(
+        &self,
+        cursor: &Cursor,
+        head: u32,
+        index: u32,
+        stamp: u32,
+    ) -> Option<CallbackRef> {
+        let entry = &self.entries[index as usize];
+        cursor.0.set(if entry.next == head { NONE } else { entry.next });
+        let due = entry.since < stamp;
+        entry.callback.as_ref().filter(|_| due).map(CallbackBox::handle)
     }
 
     /// The key of the entry at an index, if it is live and has subscribed before `stamp`.

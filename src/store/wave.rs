@@ -228,12 +228,11 @@ impl Store {
         let mut lane = graph.lane();
         let first = graph.next_dirty(&mut lane);
         drop(graph);
-        let mut turns = Turns(self, 0);
         self.note_lap();
         let mut next = first;
         while let Some((_, node)) = next {
             self.current.set(Some(node));
-            turns.1 += 1;
+            add(&self.counters.recomputations, 1);
             self.note_turn_due(node);
             let outcome = node.turn(self);
             self.note_turn(node, outcome);
@@ -497,17 +496,18 @@ impl Store {
     /// one does not keep the next from its call.
     #[inline]
     pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
-        let mut next = self.subs.borrow_mut().start(node.subs.get(), stamp);
+        self.cursor.start(node.subs.get());
         self.note_first_call(node);
         let mut calls = 0;
-        while let Some((index, callback)) = next {
+        while let Some(index) = self.cursor.get() {
+            let due = self.subs.borrow().step(&self.cursor, node.subs.get(), index, stamp);
+            let Some(callback) = due else { continue };
             self.calling.set(index);
             calls += 1;
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
                 self.caught(payload);
             }
             self.note_call(node, stamp);
-            next = self.subs.borrow_mut().next(node.subs.get(), stamp);
         }
         add(&self.counters.deliveries, calls);
         self.note_calls(node, calls);
@@ -538,15 +538,6 @@ impl Clean {
             self.cells.clear();
         }
         &mut self.cells
-    }
-}
-
-/// Counts the turns of a drain, also when one of them panics.
-struct Turns<'a>(&'a Store, u64);
-
-impl Drop for Turns<'_> {
-    fn drop(&mut self) {
-        add(&self.0.counters.recomputations, self.1);
     }
 }
 
