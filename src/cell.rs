@@ -1,7 +1,7 @@
 //! [`Cell`]: the typed handle of a cell.
 //!
-//! A handle is eight bytes around a [`CellId`]; everything it does goes through the thread's store. It does not know how
-//! the store lays cells out.
+//! A handle is eight bytes: a counted reference that pins the cell's node, so that a call finds it without a look-up.
+//! Everything it does goes through the thread's store, and nothing once that is gone. It does not know how the store lays cells out.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -29,44 +29,43 @@ pub struct CellMutable;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CellImmutable;
 
-/// A counted reference to a node; neither clone nor drop does anything once the store is gone.
+/// A counted reference to a node. The node is looked at inside [`with_store`] alone, since the store frees it when it goes;
+/// neither clone nor drop does anything after that.
 pub(crate) struct Strong {
-    id: CellKey,
-    /// The store is the thread's own.
-    _not_send: PhantomData<*const ()>,
+    /// Not `Send`: the store is the thread's own.
+    node: NodeRef,
 }
 
 impl Strong {
     /// Takes over the reference that a new node is born with, or one that was just counted.
-    pub(crate) fn adopt(id: CellKey) -> Self {
-        Self { id, _not_send: PhantomData }
+    pub(crate) fn adopt(node: NodeRef) -> Self {
+        Self { node }
     }
 
+    /// The node, which is there as long as the store is.
+    #[inline]
+    pub(crate) fn node(&self, _: &Store) -> NodeRef {
+        self.node
+    }
+
+    /// The id; once the store is gone, that of no cell.
     pub(crate) fn id(&self) -> CellKey {
-        self.id
+        with_store(|store| store.id_of(self.node)).unwrap_or_default()
     }
 }
 
 impl Clone for Strong {
     #[inline]
     fn clone(&self) -> Self {
-        let _ = with_store(|store| {
-            if let Some(node) = store.find(self.id) {
-                store.retain(node);
-            }
-        });
-        Self::adopt(self.id)
+        let _ = with_store(|store| store.retain(self.node));
+        Self::adopt(self.node)
     }
 }
 
 impl Drop for Strong {
     #[inline]
     fn drop(&mut self) {
-        let _ = with_store(|store| {
-            if let Some(node) = store.find(self.id) {
-                store.release(node);
-            }
-        });
+        let _ = with_store(|store| store.release(self.node));
     }
 }
 
@@ -114,11 +113,18 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     /// The node, if the cell can still be used.
+    #[inline]
     pub(crate) fn node(&self, store: &Store) -> Fallible<NodeRef> {
-        store.usable(self.strong.id())
+        store.usable(self.strong.node(store))
     }
 
-    /// The handle of the cell in the arena: 8 bytes, `Copy`, never taken for a later cell.
+    /// Calls `f` with the node, disposed of or not; `None` once the store is gone.
+    fn look<R>(&self, f: impl FnOnce(&Store, NodeRef) -> R) -> Option<R> {
+        with_store(|store| f(store, self.strong.node(store))).ok()
+    }
+
+    /// The handle of the cell in the arena: 8 bytes, `Copy`, never taken for a later cell. Once the thread's store is gone, it is
+    /// the id of no cell.
     pub fn cell_id(&self) -> CellId {
         CellId::of(self.key())
     }
@@ -151,18 +157,20 @@ impl<T: 'static, M> Cell<T, M> {
     /// Names the cell, or names it anew.
     pub fn set_name(&self, name: impl Into<Rc<str>>) {
         let name = name.into();
-        let _ = with_store(|store| {
-            let Some(node) = store.find(self.key()) else {
-                return;
-            };
+        self.look(|store, node| {
+            let id = store.id_of(node);
             node.raise(flag::NAMED);
-            store.tables.borrow_mut().names.insert(self.key(), name);
+            store.tables.borrow_mut().names.insert(id, name);
         });
     }
 
     /// The cell's name, if it has one.
     pub fn name(&self) -> Option<Rc<str>> {
-        with_store(|store| store.tables.borrow().names.get(self.key()).cloned()).ok().flatten()
+        self.look(|store, node| {
+            let id = store.id_of(node);
+            store.tables.borrow().names.get(id).cloned()
+        })
+        .flatten()
     }
 
     /// Gives the cell a UUID of the application's own.
@@ -184,14 +192,12 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn give_uuid(&self, uuid: Uuid) -> Fallible<()> {
-        with_store(|store| uuids::give(store, self.key(), uuid))?
+        with_store(|store| uuids::give(store, self.strong.node(store), uuid))?
     }
 
     /// Where the cell was made.
     pub fn place(&self) -> Option<&'static Location<'static>> {
-        with_store(|store| store.find(self.key()).map(|node| store.place(node.place)))
-            .ok()
-            .flatten()
+        with_store(|store| Some(store.place(self.strong.node(store).place))).ok().flatten()
     }
 
     /// Clones the value.
@@ -242,7 +248,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     #[inline]
     fn read<R>(&self, place: &'static Location<'static>, f: impl FnOnce(&T) -> R) -> Fallible<R> {
-        with_store(|store| store.read(self.key(), place, f))?
+        with_store(|store| store.read(self.strong.node(store), place, f))?
     }
 
     /// Ends the cell although handles, guards or dependents are left (rule C7).
@@ -252,11 +258,8 @@ impl<T: 'static, M> Cell<T, M> {
     #[track_caller]
     pub fn dispose(&self) {
         expect(
-            with_store(|store| match store.find(self.key()) {
-                Some(node) => store.dispose(node),
-                None => Ok(()),
-            })
-            .and_then(|disposed| disposed),
+            with_store(|store| store.dispose(self.strong.node(store)))
+                .and_then(|disposed| disposed),
         );
     }
 
@@ -273,7 +276,7 @@ impl<T: 'static, M> Cell<T, M> {
     /// Keeps each write of a batch as an event of its own, in arrival order, instead of the last one only (rule P12).
     #[must_use]
     pub fn no_coalesce(self) -> Self {
-        let _ = with_store(|store| store.find(self.key()).map(|node| node.raise(flag::EVENT)));
+        self.look(|_, node| node.raise(flag::EVENT));
         self
     }
 
@@ -425,16 +428,12 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// How many callbacks are subscribed: O(n).
     pub fn callbacks(&self) -> usize {
-        self.look(|store, node| store.subs.borrow().count(node.subs.get()))
+        self.look(|store, node| store.subs.borrow().count(node.subs.get())).unwrap_or(0)
     }
 
     /// How many cells depend on this one directly.
     pub fn dependents(&self) -> usize {
-        self.look(|store, node| store.graph.borrow().dependents(node.rank.get()))
-    }
-
-    fn look(&self, f: impl FnOnce(&Store, NodeRef) -> usize) -> usize {
-        with_store(|store| store.find(self.key()).map_or(0, |node| f(store, node))).unwrap_or(0)
+        self.look(|store, node| store.graph.borrow().dependents(node.rank.get())).unwrap_or(0)
     }
 
     /// Calls `f` whenever the cell gets its first subscriber or dependent. Hooks run when the call that caused them
@@ -460,9 +459,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn end(&self) -> Option<End> {
-        with_store(|store| store.find(self.key()).and_then(|node| store.end_of(node)))
-            .ok()
-            .flatten()
+        with_store(|store| store.end_of(self.strong.node(store))).ok().flatten()
     }
 
     /// Whether the cell ended well.
@@ -518,8 +515,8 @@ impl<T: 'static> Cell<T, CellMutable> {
     }
 
     fn make(value: T, place: &'static Location<'static>) -> Fallible<Self> {
-        let id = with_store(|store| store.admit(NodeRef::source(value, 0, store.intern(place))))?;
-        Ok(Self::adopt(Strong::adopt(id)))
+        let node = with_store(|store| store.admit(NodeRef::source(value, 0, store.intern(place))))?;
+        Ok(Self::adopt(Strong::adopt(node)))
     }
 
     /// Makes a source cell that takes a write for no change where `same(old, new)` holds. In a batch the comparison is
@@ -537,8 +534,9 @@ impl<T: 'static> Cell<T, CellMutable> {
     #[track_caller]
     pub fn with_cutoff(value: T, same: impl FnMut(&T, &T) -> bool + 'static) -> Self {
         let place = Location::caller();
-        let id = with_store(|store| store.admit(NodeRef::cutoff(value, same, store.intern(place))));
-        Self::adopt(Strong::adopt(expect(id)))
+        let node =
+            with_store(|store| store.admit(NodeRef::cutoff(value, same, store.intern(place))));
+        Self::adopt(Strong::adopt(expect(node)))
     }
 
     /// Writes the cell and tells everybody, also when the value is equal. On a cell that has ended it does nothing.
@@ -556,7 +554,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// the cell has ended is decided when the write is applied.
     pub fn try_set(&self, value: T) -> Result<(), Error> {
         let written = with_store(|store| {
-            let node = store.writable(self.key())?;
+            let node = store.writable(self.strong.node(store))?;
             store.write(node, Write::Set(value))
         });
         Ok(written.and_then(|written| written)?)

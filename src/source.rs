@@ -58,8 +58,9 @@ impl<T: 'static> Source<T> {
     #[track_caller]
     pub fn new() -> Self {
         let place = Location::caller();
-        let id = expect(with_store(|store| store.admit(NodeRef::event::<T>(store.intern(place)))));
-        Self { cell: Cell::adopt(Strong::adopt(id)) }
+        let node =
+            expect(with_store(|store| store.admit(NodeRef::event::<T>(store.intern(place)))));
+        Self { cell: Cell::adopt(Strong::adopt(node)) }
     }
 
     /// Sends an event to all subscribers and dependents. After `complete` it is dropped.
@@ -73,7 +74,8 @@ impl<T: 'static> Source<T> {
 
     /// [`Source::emit`] that gives errors back, also [`Error::Ended`].
     pub fn try_emit(&self, event: T) -> Result<(), Error> {
-        let sent = with_store(|store| store.emit(store.writable(self.cell.key())?, event));
+        let sent =
+            with_store(|store| store.emit(store.writable(self.cell.strong.node(store))?, event));
         Ok(sent.and_then(|sent| sent)?)
     }
 

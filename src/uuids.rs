@@ -8,9 +8,10 @@ use uuid::Uuid;
 
 use crate::error::{Error, Fallible};
 use crate::graph::CellKey;
-use crate::store::{Store, flag};
 #[cfg(feature = "trace")]
-use crate::store::{Tables, node::NodeRef};
+use crate::store::Tables;
+use crate::store::node::NodeRef;
+use crate::store::{Store, flag};
 use slotmap::{Key, KeyData};
 
 const LOW_62: u64 = (1 << 62) - 1;
@@ -71,8 +72,9 @@ pub(crate) fn find(store: &Store, uuid: Uuid) -> Option<CellKey> {
 }
 
 /// Gives a cell a UUID of the application's own.
-pub(crate) fn give(store: &Store, id: CellKey, uuid: Uuid) -> Fallible<()> {
-    let node = store.usable(id)?;
+pub(crate) fn give(store: &Store, node: NodeRef, uuid: Uuid) -> Fallible<()> {
+    let node = store.usable(node)?;
+    let id = store.id_of(node);
     let Some(cell) = store.info(id) else {
         return Err(Box::new(Error::StoreClosed));
     };

@@ -57,7 +57,7 @@ pub(crate) fn upgrade<T: 'static>(id: CellKey) -> Option<Strong> {
             Some(node) => store.retain(node),
             None => add(&store.counters.stale, 1),
         }
-        node.is_some()
+        node
     });
-    found.unwrap_or(false).then(|| Strong::adopt(id))
+    found.ok().flatten().map(Strong::adopt)
 }

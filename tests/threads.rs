@@ -112,7 +112,9 @@ impl Kept {
         self.id.unsubscribe();
         self.cell.unsubscribe(self.id);
         assert!(self.guard.id().is_some() && self.guard.source().is_none());
-        assert!(self.guard.cell() == Some(self.derived.cell_id()));
+        // A handle has no id of its own: without its store it gives that of no cell.
+        assert!(self.guard.cell().is_some_and(|id| id != self.derived.cell_id()));
+        assert_eq!(self.derived.cell_id(), self.cell.cell_id());
         drop((self.cell.clone().no_coalesce().lock(), self.source.clone(), self.weak.clone()));
         assert!(format!("{:?}", self.cell).starts_with("Cell { id: CellId("));
         assert_eq!((arena::cells().len(), arena::totals()), (0, arena::Totals::default()));

@@ -59,7 +59,7 @@ impl<P: Copy> Graph<P> {
 
     /// Makes all trigger dependents of the rank that the lane took last dirty, and takes the next: one step of a drain
     /// in which that node has changed. `rank` is where the node is now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
         // The edges were read with the rank. If any edge or rank has changed since, the lane is disturbed.
         if lane.index == self.open {
@@ -102,7 +102,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Takes the lowest rank of the lane's word, or of the first word after it that is not zero. Stores the word.
-    #[inline]
+    #[inline(always)]
     fn take_from(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
         loop {
             if lane.word == 0 {
@@ -121,7 +121,7 @@ impl<P: Copy> Graph<P> {
 
     /// Marks the dependents of the lane's last rank; those in the lane's own word in the lane only, for the caller to
     /// store.
-    #[inline]
+    #[inline(always)]
     fn mark_in_lane(&mut self, lane: &mut Lane) {
         let (first, more) = (lane.links.first(), lane.links.more());
         if word_of(first) == lane.index {

@@ -63,10 +63,7 @@ fn as_text<S: serde::Serializer>(value: &impl fmt::Display, out: S) -> Result<S:
 
 impl CellTraceSnapshot {
     pub(super) fn of(store: &Store, key: CellKey, node: NodeRef) -> Option<Self> {
-        let row = node.row.number()?;
-        let rows = store.probe.rows.borrow();
-        let (counts, times) = (rows.read_counts(row), rows.read_times(row));
-        drop(rows);
+        let (counts, times) = (store.counts_of(node)?, store.times_of(node)?);
         let ns = |units| store.probe.nanoseconds(units);
         let (compute_time_ns, delivery_time_ns) = (ns(times.compute), ns(times.delivery));
         let tables = store.tables.borrow();
@@ -239,7 +236,6 @@ pub fn hot_cells(limit: usize) -> Vec<CellTraceSnapshot> {
 pub fn reset_trace() {
     let _ = with_store(|store| {
         let graph = store.graph.borrow();
-        let rows = graph.iter().filter_map(|(_, _, node)| node.row.number());
-        rows.for_each(|row| store.probe.rows.borrow_mut().clear(row));
+        graph.iter().for_each(|(_, _, node)| store.clear_counts(node));
     });
 }

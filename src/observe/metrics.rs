@@ -31,26 +31,17 @@ pub struct CellMetrics {
 }
 
 impl CellMetrics {
-    fn look(&self, f: impl FnOnce(&Store, NodeRef, u32) -> u64) -> u64 {
-        with_store(|store| {
-            let node = store.find(self.key)?;
-            node.row.number().map(|row| f(store, node, row))
-        })
-        .ok()
-        .flatten()
-        .unwrap_or(0)
+    fn look(&self, f: impl FnOnce(&Store, NodeRef) -> Option<u64>) -> u64 {
+        with_store(|store| f(store, store.find(self.key)?)).ok().flatten().unwrap_or(0)
     }
 
     fn time(&self, f: impl FnOnce(&crate::store::probe::Times) -> u64) -> u64 {
-        self.look(|store, _, row| {
-            let times = store.probe.rows.borrow().read_times(row);
-            store.probe.nanoseconds(f(&times))
-        })
+        self.look(|store, node| Some(store.probe.nanoseconds(f(&store.times_of(node)?))))
     }
 
     /// Rounds in which the cell emitted.
     pub fn notify_count(&self) -> u64 {
-        self.look(|store, _, row| store.probe.rows.borrow().read_counts(row).notifies)
+        self.look(|store, node| Some(store.counts_of(node)?.notifies))
     }
 
     /// Time of all its turns and calls that were measured, in nanoseconds.
@@ -75,18 +66,18 @@ impl CellMetrics {
 
     /// Callbacks and direct dependents, now.
     pub fn subscriber_count(&self) -> usize {
-        let count = self.look(|store, node, _| {
+        let count = self.look(|store, node| {
             let callbacks = store.subs.borrow().count(node.subs.get());
-            (callbacks + store.graph.borrow().dependents(node.rank.get())) as u64
+            Some((callbacks + store.graph.borrow().dependents(node.rank.get())) as u64)
         });
         count as usize
     }
 
     /// Forgets all but the subscribers.
     pub fn reset_timing(&self) {
-        self.look(|store, _, row| {
-            store.probe.rows.borrow_mut().clear(row);
-            0
+        self.look(|store, node| {
+            store.clear_counts(node);
+            None
         });
     }
 }
@@ -142,14 +133,14 @@ impl<T: 'static> Cell<T, CellMutable> {
 
 impl<T: 'static, M> Cell<T, M> {
     fn meter(&self) {
-        let _ = with_store(|store| store.find(self.key()).map(|node| node.raise(flag::METERED)));
+        let _ = with_store(|store| self.strong.node(store).raise(flag::METERED));
     }
 
     /// Its counters; `None` when the store is gone. Every cell has them with the feature `trace`; times are those of timed waves,
     /// or of all for a cell made by [`Cell::with_metrics`].
     pub fn metrics(&self) -> Option<CellMetrics> {
-        let known = with_store(|store| store.find(self.key()).is_some()).unwrap_or(false);
-        known.then(|| CellMetrics { key: self.key(), _not_send: std::marker::PhantomData })
+        let key = with_store(|_| self.key()).ok()?;
+        Some(CellMetrics { key, _not_send: std::marker::PhantomData })
     }
 
     /// Whether its last measured round took more than a millisecond.

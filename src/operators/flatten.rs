@@ -45,7 +45,7 @@ impl<U: Clone + 'static> Hub<U> {
         }
         let number = self.started.get();
         self.started.set(number + 1);
-        let node = expect(store.usable(inner.key()));
+        let node = expect(inner.node(store));
         if node.has(flag::ENDED) {
             self.fail_if(store.end_of(node));
             let value = node.with(U::clone);
@@ -53,7 +53,7 @@ impl<U: Clone + 'static> Hub<U> {
             return store.close_now(closing);
         }
         let relay = expect(self.relay(store, inner.strong.clone(), number));
-        let relay_node = expect(store.usable(relay.id()));
+        let relay_node = relay.node(store);
         store.keep_closing(relay_node, closing, Some(inner.key()));
         match self.output.get() {
             None => self.first.borrow_mut().push(relay),
@@ -305,7 +305,7 @@ where
     let kernel = Starter { chain, choose, hub: hub.clone(), limit, keep, queue, over: Over::No };
     let starter = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
-        let node = store.usable(starter.key())?;
+        let node = starter.node(store)?;
         hub.starter.set(Some(node));
         let busy = store.enter();
         // Of what is half made nothing may be left when a panic lets waiting writes go on.
@@ -316,7 +316,7 @@ where
         let backlog = Backlog::default();
         let kernel = Output { starter, relays, hub: hub.clone(), backlog, seed: PhantomData };
         let output: Cell<_, _> = derive::<Output<U, C::Seed>>(kernel, place)?;
-        hub.output.set(Some(store.usable(output.key())?));
+        hub.output.set(Some(output.node(store)?));
         busy.leave()?;
         Ok(output)
     })?

@@ -60,7 +60,7 @@ impl<U: 'static> Link<U> {
         if me.has(flag::DEAD) {
             return;
         }
-        let node = expect(store.usable(inner.key()));
+        let node = expect(inner.node(store));
         old.keep();
         match self.output.get() {
             None => self.first.set(Some(expect(input_of(inner.strong)))),
@@ -247,7 +247,7 @@ where
     let kernel = Switcher { chain, choose, link: link.clone() };
     let switcher = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
-        let node = store.usable(switcher.key())?;
+        let node = switcher.node(store)?;
         link.switcher.set(Some(node));
         let busy = store.enter();
         // Of what is half made nothing may be left when a panic lets waiting writes go on.
@@ -256,7 +256,7 @@ where
         let (switcher, first) = (input_of(switcher.strong)?, link.first.take());
         let kernel = Output { switcher, first, link: link.clone(), seed: PhantomData };
         let output = derive::<Output<U, C::Seed>>(kernel, place)?;
-        link.output.set(Some(store.usable(output.key())?));
+        link.output.set(Some(output.node(store)?));
         busy.leave()?;
         Ok(output)
     })?

@@ -84,7 +84,7 @@ impl<T: 'static> Root<T> {
 /// Makes an input of a handle whose cell holds a `T`.
 pub(crate) fn input_of<T: 'static>(strong: Strong) -> Fallible<Input<T>> {
     with_store(|store| {
-        let node = store.usable(strong.id())?;
+        let node = store.usable(strong.node(store))?;
         store.retain(node);
         Ok(Input::adopt(node))
     })?

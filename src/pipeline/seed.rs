@@ -91,8 +91,8 @@ pub(crate) fn derive<K: Kernel>(
     kernel: K,
     place: &'static Location<'static>,
 ) -> Fallible<Cell<K::Out, CellImmutable>> {
-    let id = with_store(|store| store.derive(kernel, place))??;
-    Ok(Cell::adopt(Strong::adopt(id)))
+    let node = with_store(|store| store.derive(kernel, place))??;
+    Ok(Cell::adopt(Strong::adopt(node)))
 }
 
 /// The kernel of a definite chain.

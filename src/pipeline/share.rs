@@ -104,12 +104,12 @@ impl<C: Give> Shared<C> {
 
     /// Takes over the references that the chain's inputs hold.
     fn adopt_roots(&self, chain: &mut C) -> Fallible<()> {
-        with_store(|store| {
+        with_store(|_| {
             chain.inputs(&mut |input| {
                 if input.is_transient() {
                     return;
                 }
-                self.roots.borrow_mut().push(Strong::adopt(store.id_of(input.node())));
+                self.roots.borrow_mut().push(Strong::adopt(input.node()));
                 input.linked();
             });
         })

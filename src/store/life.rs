@@ -80,8 +80,9 @@ impl Store {
     }
 
     /// Puts a new node, which has one reference, into the arena.
-    pub(crate) fn admit(&self, node: NodeRef) -> CellKey {
-        self.admit_above(node, None)
+    pub(crate) fn admit(&self, node: NodeRef) -> NodeRef {
+        self.admit_above(node, None);
+        node
     }
 
     /// The same for a node whose highest input is at `floor`.
@@ -117,7 +118,7 @@ impl Store {
         &self,
         mut kernel: K,
         place: &'static Location<'static>,
-    ) -> Fallible<CellKey> {
+    ) -> Fallible<NodeRef> {
         let mut lent = None;
         kernel.inputs(&mut |input| {
             let checked = self.check_lent(input.node(), place);
@@ -165,7 +166,7 @@ impl Store {
         let kept = Kept(self, node);
         busy.leave()?;
         std::mem::forget(kept);
-        Ok(id)
+        Ok(node)
     }
 
     /// Links each input once; the edge takes over the reference that came with it.

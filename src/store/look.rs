@@ -23,28 +23,24 @@ impl Store {
         CellInfo { key: id, store: self.number, name, place: self.place(node.place) }
     }
 
-    /// The node of a handle's id, unless the cell was disposed of.
-    #[inline(always)]
-    pub(crate) fn usable(&self, id: CellKey) -> Fallible<NodeRef> {
-        match self.find(id) {
-            Some(node) if !node.has(flag::DISPOSED) => Ok(node),
-            other => Err(Box::new(self.unusable(other, id))),
-        }
+    /// The node of a handle, unless the cell was disposed of.
+    #[inline]
+    pub(crate) fn usable(&self, node: NodeRef) -> Fallible<NodeRef> {
+        if node.has(flag::DISPOSED) { Err(self.unusable(node)) } else { Ok(node) }
     }
 
     #[cold]
-    fn unusable(&self, node: Option<NodeRef>, id: CellKey) -> Error {
+    fn unusable(&self, node: NodeRef) -> Box<Error> {
         add(&self.counters.stale, 1);
-        // A handle keeps its node in the arena, so that only disposal can be the cause while the store is open.
-        node.map_or(Error::StoreClosed, |node| Error::Disposed(self.info_of(node, id)))
+        Box::new(Error::Disposed(self.info_of(node, self.id_of(node))))
     }
 
     /// The node of a handle that is to be written.
     #[inline]
-    pub(crate) fn writable(&self, id: CellKey) -> Fallible<NodeRef> {
-        let node = self.usable(id)?;
+    pub(crate) fn writable(&self, node: NodeRef) -> Fallible<NodeRef> {
+        let node = self.usable(node)?;
         if node.has(flag::ENDED) {
-            Err(Box::new(Error::Ended(self.info_of(node, id))))
+            Err(Box::new(Error::Ended(self.info_of(node, self.id_of(node)))))
         } else {
             Ok(node)
         }
@@ -77,11 +73,11 @@ impl Store {
     #[inline]
     pub(crate) fn read<T: 'static, R>(
         &self,
-        id: CellKey,
+        node: NodeRef,
         place: &'static Location<'static>,
         f: impl FnOnce(&T) -> R,
     ) -> Fallible<R> {
-        let node = self.usable(id)?;
+        let node = self.usable(node)?;
         if self.tracking.get() {
             self.track(node)?;
         }

@@ -208,6 +208,7 @@ impl Store {
             self.drain_all();
         }
         while self.has_relinked.get() && self.retry_refused() {
+            self.note_again();
             self.drain_all();
         }
     }
@@ -222,8 +223,19 @@ impl Store {
         self.graph.borrow_mut().hold_ranks(false);
     }
 
-    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next.
+    #[inline]
     fn drain(&self) {
+        if self.counts_in_full() { self.drain_in_full() } else { self.drain_in::<false>() }
+    }
+
+    #[inline(never)]
+    fn drain_in_full(&self) {
+        self.drain_in::<true>();
+    }
+
+    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next. `FULL`: how it counts.
+    #[inline(always)]
+    fn drain_in<const FULL: bool>(&self) {
         let mut graph = self.graph.borrow_mut();
         let mut lane = graph.lane();
         let first = graph.next_dirty(&mut lane);
@@ -233,21 +245,33 @@ impl Store {
         while let Some((_, node)) = next {
             self.current.set(Some(node));
             add(&self.counters.recomputations, 1);
-            self.note_turn_due(node);
-            let outcome = node.turn(self);
-            self.note_turn(node, outcome);
+            let outcome = self.turn_in_loop::<FULL>(node);
             let mut graph = self.graph.borrow_mut();
             next = if outcome == Outcome::NOTHING {
                 graph.next_dirty(&mut lane)
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
-                if node.subs.get() != NONE || self.visits_all() {
+                if node.subs.get() != NONE || FULL && self.visits_all() {
                     graph.mark_deliver(rank);
                 }
                 graph.mark_and_next(rank, &mut lane)
             };
         }
+    }
+
+    #[inline(always)]
+    fn turn_in_loop<const FULL: bool>(&self, node: NodeRef) -> Outcome {
+        if FULL {
+            self.note_turn_due(node);
+        }
+        let outcome = node.turn(self);
+        if FULL {
+            self.note_turn(node, outcome);
+        } else {
+            self.note_outcome(node, outcome);
+        }
+        outcome
     }
 
     /// A turn did not come to its end; one that was abandoned will be repeated.
@@ -500,7 +524,7 @@ impl Store {
         self.note_first_call(node);
         let mut calls = 0;
         while let Some(index) = self.cursor.get() {
-            let due = self.subs.borrow().step(&self.cursor, node.subs.get(), index, stamp);
+            let due = self.subs.borrow_mut().step(&self.cursor, node.subs.get(), index, stamp);
             let Some(callback) = due else { continue };
             self.calling.set(index);
             calls += 1;

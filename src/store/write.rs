@@ -37,13 +37,13 @@ impl Store {
         self.busy.set(1);
         self.open_wave();
         let old = frames::Cell::write_value(node, value, self);
-        let direct = !self.graph.borrow().has_triggers(node.rank.get()) && !self.visits_all();
+        let direct = !self.graph.borrow_mut().has_triggers(node.rank.get()) && !self.visits_all();
         if !direct {
             self.touch_end(node);
         }
         drop_guarded(old, self);
         if direct && !self.has_scope.get() {
-            self.note_emit(node);
+            self.note_emit_alone(node);
             self.note_lap();
             self.deliver_to(node);
             add(&self.counters.rounds, 1);

@@ -1,10 +1,16 @@
 //! The hooks with the feature `trace`: they fill the rows.
 //!
-//! Invariants: **W3** a row counts an emission once a round, however often its cell is marked in it. **W4** `lap` is the clock at
-//! the last boundary; the time from there to the next one is that of the turn or call in between.
+//! The settle loop counts in one of two ways. *In short*, the usual one, an emission is one more in the node's own header,
+//! which the turn has in hand anyway; a turn comes once a round, so that nothing has to be compared. *In full*, each turn and emission is
+//! told to all that ask, and an emission counts if the row has none of this round yet: while times, emissions or levels are asked
+//! for, and in a round in which derived cells have emitted outside of the loop, or in which the loop runs again.
 //!
-//! Costs: counts are one row touched for a turn and one for the calls of a fan-out; nothing is hashed, locked or allocated. Times
-//! are one read of the clock at each boundary, in the waves that are timed.
+//! Invariants: **W3** an emission is counted once a round, however often its cell is marked in it. **W4** `lap` is the clock at
+//! the last boundary; the time from there to the next one is that of the turn or call in between. **W5** the emissions of a cell are
+//! those of its row and those in its header together.
+//!
+//! Costs: a count is two instructions for a turn that emits, one row touched for one that does not, and one for the calls of a
+//! fan-out; nothing is hashed, locked or allocated. Times are one read of the clock at each boundary, in the waves that are timed.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,7 +18,7 @@ use std::rc::Rc;
 use slotmap::SparseSecondaryMap;
 
 use super::costs::Costs;
-use super::rows::{NO_ROW, Rows, Times};
+use super::rows::{Counts, NO_ROW, Rows, Times};
 use super::spans::Spans;
 use super::tally::Tally;
 use crate::graph::CellKey;
@@ -21,19 +27,24 @@ use crate::store::node::{NodeRef, Outcome};
 use crate::store::{Remains, Store, SubKey, flag};
 use crate::system;
 
-/// The number of a node's row.
+/// Where a node is counted.
 #[derive(Debug)]
-pub(crate) struct Row(Cell<u32>);
+pub(crate) struct Row {
+    /// The number of its row.
+    number: Cell<u32>,
+    /// Emissions that the row does not have.
+    emits: Cell<u32>,
+}
 
 impl Default for Row {
     fn default() -> Self {
-        Self(Cell::new(NO_ROW))
+        Self { number: Cell::new(NO_ROW), emits: Cell::new(0) }
     }
 }
 
 impl Row {
-    pub(crate) fn number(&self) -> Option<u32> {
-        Some(self.0.get()).filter(|&row| row != NO_ROW)
+    fn number(&self) -> Option<u32> {
+        Some(self.number.get()).filter(|&row| row != NO_ROW)
     }
 }
 
@@ -87,6 +98,10 @@ pub(crate) struct Probe {
     asked: Cell<bool>,
     /// Whether the wave under way is timed.
     timed: Cell<bool>,
+    /// The start of the last round in which derived cells have emitted outside of the settle loop.
+    mixed: Cell<u32>,
+    /// The start of the last round in which the loop runs again.
+    again: Cell<u32>,
     lap: Cell<u64>,
     timer: RefCell<Option<Timer>>,
     /// All notifies; when the log is written next, and after how many more again.
@@ -120,6 +135,8 @@ impl Default for Probe {
             untimed: Cell::new(0),
             asked: Cell::new(period != 0),
             timed: Cell::new(false),
+            mixed: Cell::new(0),
+            again: Cell::new(0),
             lap: Cell::new(0),
             timer: RefCell::new(None),
             notifies: Cell::new(0),
@@ -156,13 +173,18 @@ impl Probe {
         self.timing.set(timing);
         self.untimed.set(0);
         self.choose_timed();
+        // The turn under way has begun by then.
+        if self.timed.get() {
+            self.lap();
+        }
     }
 
     /// Times are told by another clock from now on; what was measured before is forgotten.
     pub(crate) fn set_timer(&self, timer: Timer) {
         self.rows.borrow_mut().drop_times();
         self.lap.set(timer.now());
-        self.timer.replace(Some(timer));
+        let before = self.timer.replace(Some(timer));
+        drop(before);
     }
 
     /// Writes the log after so many notifies, and again after as many more; never with 0.
@@ -240,7 +262,7 @@ fn add_last(times: &mut Times, time: u64, now: u32, round: u32) {
 impl Store {
     #[inline]
     pub(crate) fn note_born(&self, node: NodeRef) {
-        node.row.0.set(self.probe.rows.borrow_mut().take());
+        node.row.number.set(self.probe.rows.borrow_mut().take());
     }
 
     #[inline]
@@ -250,7 +272,7 @@ impl Store {
             watch.into_iter().for_each(|watch| self.entomb(Remains::Other(Box::new(watch))));
         }
         if let Some(row) = node.row.number() {
-            node.row.0.set(NO_ROW);
+            node.row.number.set(NO_ROW);
             self.probe.rows.borrow_mut().give_back(row);
         }
     }
@@ -258,7 +280,7 @@ impl Store {
     /// A wave begins.
     #[inline]
     pub(crate) fn note_wave(&self) {
-        if self.probe.timing.get() != Timing::Off {
+        if self.probe.timing.get() != Timing::Off || self.probe.timed.get() {
             self.probe.choose_timed();
         }
         if self.probe.log_period.get() != 0 && self.probe.notifies.get() >= self.probe.log_at.get()
@@ -286,11 +308,67 @@ impl Store {
         }
     }
 
+    /// Whether the settle loop is to count in full.
+    #[inline]
+    pub(crate) fn counts_in_full(&self) -> bool {
+        self.probe.asked.get() || self.probe.mixed.get() == self.round_start.get()
+    }
+
+    /// The settle loop runs again in this round.
+    pub(crate) fn note_again(&self) {
+        self.probe.again.set(self.round_start.get());
+        self.probe.mixed.set(self.round_start.get());
+    }
+
+    /// A turn in the settle loop is over, which counts in short.
+    #[inline]
+    pub(crate) fn note_outcome(&self, node: NodeRef, outcome: Outcome) {
+        if outcome == Outcome::NOTHING { self.note_cut_off(node) } else { self.count_emit(node) }
+    }
+
+    /// One more emission, the first of its round.
+    #[inline]
+    fn count_emit(&self, node: NodeRef) {
+        let emits = node.row.emits.get().wrapping_add(1);
+        node.row.emits.set(emits);
+        if emits == 0 {
+            self.carry(node);
+        }
+    }
+
+    /// The emissions in a header have reached 2^32.
+    #[cold]
+    fn carry(&self, node: NodeRef) {
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
+            counts.notifies += 1 << u32::BITS;
+        }
+    }
+
+    #[inline]
+    fn note_cut_off(&self, node: NodeRef) {
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
+            counts.cut_offs += 1;
+        }
+    }
+
     /// A turn is about to be given.
     #[inline]
     pub(crate) fn note_turn_due(&self, node: NodeRef) {
-        if self.probe.asked.get() && self.probe.tally.measures_levels() {
+        if self.probe.tally.measures_levels() {
             self.note_level(node);
+        }
+        if self.probe.again.get() == self.round_start.get() {
+            self.note_turn_again(node);
+        }
+    }
+
+    /// What was counted in short when the loop ran first is not counted again.
+    #[cold]
+    fn note_turn_again(&self, node: NodeRef) {
+        if node.stamp.get() >= self.round_start.get()
+            && let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get())
+        {
+            counts.emitted = counts.emitted.max(self.round_start.get());
         }
     }
 
@@ -301,12 +379,18 @@ impl Store {
             self.note_turn_in_full(node);
         }
         if outcome != Outcome::NOTHING {
-            self.note_emit(node);
-        } else if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.0.get()) {
-            // A write that was seen before it could be compared is a change already.
-            let told = node.has(flag::CUTOFF) && counts.emitted >= self.round_start.get();
-            counts.cut_offs += u64::from(!told);
+            return self.note_emit(node);
         }
+        // A write that was seen before it could be compared is a change already.
+        let emitted = || self.emitted(node) >= self.round_start.get();
+        if !node.has(flag::CUTOFF) || !emitted() {
+            self.note_cut_off(node);
+        }
+    }
+
+    /// The store's clock when a cell last emitted, as far as its row knows.
+    fn emitted(&self, node: NodeRef) -> u32 {
+        node.row.number().map_or(0, |row| self.probe.rows.borrow().read_counts(row).emitted)
     }
 
     /// A turn did not come to its end, or waits for another one: what it has worked so far is its own.
@@ -316,7 +400,7 @@ impl Store {
         row.into_iter().for_each(|row| self.time_turn(row));
     }
 
-    #[inline(never)]
+    #[inline]
     fn note_turn_in_full(&self, node: NodeRef) {
         let Some(row) = node.row.number() else { return };
         if self.probe.timed.get() {
@@ -335,11 +419,20 @@ impl Store {
         add_last(times, time, self.clock.get(), self.round_start.get());
     }
 
+    /// A cell has a value in a wave in which nothing else happens.
+    #[inline]
+    pub(crate) fn note_emit_alone(&self, node: NodeRef) {
+        if self.probe.asked.get() { self.note_emit(node) } else { self.count_emit(node) }
+    }
+
     /// A cell has a value or an end that is new in this round.
     #[inline]
     pub(crate) fn note_emit(&self, node: NodeRef) {
+        if node.has(flag::KERNEL) {
+            self.probe.mixed.set(self.round_start.get());
+        }
         let mut rows = self.probe.rows.borrow_mut();
-        let Some(counts) = rows.counts(node.row.0.get()) else { return };
+        let Some(counts) = rows.counts(node.row.number.get()) else { return };
         let before = counts.emitted;
         if before < self.round_start.get() {
             counts.emitted = self.clock.get();
@@ -415,12 +508,34 @@ impl Store {
     /// All subscribers of a cell have been called.
     #[inline]
     pub(crate) fn note_calls(&self, node: NodeRef, calls: u64) {
-        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.0.get()) {
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
             counts.deliveries += calls;
         }
     }
 
+    /// What was counted for a cell.
+    pub(crate) fn counts_of(&self, node: NodeRef) -> Option<Counts> {
+        let mut counts = self.probe.rows.borrow().read_counts(node.row.number()?);
+        counts.notifies += u64::from(node.row.emits.get());
+        Some(counts)
+    }
+
+    /// What was measured for a cell, in units of the clock in use.
+    pub(crate) fn times_of(&self, node: NodeRef) -> Option<Times> {
+        Some(self.probe.rows.borrow().read_times(node.row.number()?))
+    }
+
+    /// Forgets what was counted and measured for a cell.
+    pub(crate) fn clear_counts(&self, node: NodeRef) {
+        if let Some(row) = node.row.number() {
+            node.row.emits.set(0);
+            self.probe.rows.borrow_mut().clear(row);
+        }
+    }
+
     pub(crate) fn note_clock_reset(&self) {
+        self.probe.mixed.set(0);
+        self.probe.again.set(0);
         self.probe.rows.borrow_mut().reset_clock();
         self.probe.tally.reset_clock();
     }

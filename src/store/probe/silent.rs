@@ -39,6 +39,17 @@ impl Store {
     pub(crate) fn note_lap(&self) {}
 
     #[inline(always)]
+    pub(crate) fn counts_in_full(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    pub(crate) fn note_again(&self) {}
+
+    #[inline(always)]
+    pub(crate) fn note_outcome(&self, _: NodeRef, _: Outcome) {}
+
+    #[inline(always)]
     pub(crate) fn note_turn_due(&self, _: NodeRef) {}
 
     #[inline(always)]
@@ -46,6 +57,9 @@ impl Store {
 
     #[inline(always)]
     pub(crate) fn note_part(&self, _: Option<NodeRef>) {}
+
+    #[inline(always)]
+    pub(crate) fn note_emit_alone(&self, _: NodeRef) {}
 
     #[inline(always)]
     pub(crate) fn note_emit(&self, _: NodeRef) {}
