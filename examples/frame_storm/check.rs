@@ -1,5 +1,5 @@
-//! The same answers without cells: each universe computed from the plain data, from nothing. What the cells say must be
-//! equal to it in every channel.
+//! The same answers without cells: each universe computed from the plain data, from nothing. What goes over
+//! the wires must be equal to it in every channel, and so must what the monitor shows.
 
 use std::fmt;
 
@@ -54,6 +54,8 @@ pub(crate) struct Mismatch {
     pub(crate) universe: usize,
     /// From 1.
     pub(crate) channel: usize,
+    /// Where it was seen.
+    pub(crate) place: &'static str,
     pub(crate) got: u8,
     pub(crate) expected: u8,
 }
@@ -63,21 +65,22 @@ impl Mismatch {
     pub(crate) fn find(
         frame: u64,
         universe: usize,
+        place: &'static str,
         got: &Universe,
         expected: &Universe,
     ) -> Option<Self> {
         let channel = (0..got.len()).find(|&at| got[at] != expected[at])?;
         let (got, expected) = (got[channel], expected[channel]);
-        Some(Self { frame, universe: universe + 1, channel: channel + 1, got, expected })
+        Some(Self { frame, universe: universe + 1, channel: channel + 1, place, got, expected })
     }
 }
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { frame, universe, channel, got, expected } = self;
+        let Self { frame, universe, channel, place, got, expected } = self;
         write!(
             f,
-            "frame {frame}: channel {channel} of universe {universe} is {got}, and {expected} when computed plainly"
+            "frame {frame}: channel {channel} of universe {universe} is {got} {place}, and {expected} when computed plainly"
         )
     }
 }
@@ -91,13 +94,13 @@ mod tests {
     #[test]
     fn the_first_wrong_channel_is_told() {
         let (good, mut bad) = ([7; 512], [7; 512]);
-        assert_eq!(Mismatch::find(3, 0, &good, &good), None);
+        assert_eq!(Mismatch::find(3, 0, "on the wire", &good, &good), None);
         bad[300] = 8;
         bad[301] = 8;
-        let mismatch = Mismatch::find(3, 0, &bad, &good).unwrap();
+        let mismatch = Mismatch::find(3, 0, "on the wire", &bad, &good).unwrap();
         assert_eq!(
             mismatch.to_string(),
-            "frame 3: channel 301 of universe 1 is 8, and 7 when computed plainly"
+            "frame 3: channel 301 of universe 1 is 8 on the wire, and 7 when computed plainly"
         );
     }
 

@@ -98,18 +98,21 @@ pub(crate) struct Answers {
     pub(crate) channels_changed: u64,
     /// The most channels of a universe that change in a frame, on average of its last eight.
     pub(crate) highest_load: f32,
+    /// How often something on the monitor was drawn anew.
+    pub(crate) redraws: u64,
     pub(crate) checksum: u64,
 }
 
 impl Answers {
     pub(crate) fn look(storm: &Storm) -> Self {
-        let loads = storm.outputs.iter().filter_map(|output| output.load.get());
+        let screen = storm.monitor.screen.borrow();
         Self {
             bar: storm.rhythm.bar.get().unwrap_or(0) / 4,
             steps: storm.rhythm.steps.get(),
             sent: storm.outputs.iter().map(|output| output.status.get().1).sum(),
             channels_changed: storm.traffic.get(),
-            highest_load: loads.fold(0.0, f32::max),
+            highest_load: screen.meters.iter().copied().fold(0.0, f32::max),
+            redraws: screen.redraws,
             checksum: storm.checksum(),
         }
     }

@@ -10,6 +10,7 @@ mod dmx;
 mod findings;
 mod flame;
 mod markup;
+mod monitor;
 mod options;
 mod page;
 mod parts;

@@ -115,11 +115,13 @@ impl Group {
     }
 }
 
-/// A fixture: what is set for it, and its channels.
+/// A fixture: what is set for it, what the monitor shows of it, and its channels.
 #[derive(Debug)]
 pub(crate) struct Fixture {
     pub(crate) trim: Cell<f32>,
     pub(crate) home: Cell<[f32; 2]>,
+    pub(crate) dimmer: Cell<u8, CellImmutable>,
+    pub(crate) colour: Cell<[u8; 3], CellImmutable>,
     packet: Cell<Packet, CellImmutable>,
 }
 
@@ -135,7 +137,7 @@ impl Fixture {
         let packet = combine((&dimmer, &colour, &pan, &tilt), |(dimmer, colour, pan, tilt)| {
             dmx::packet(*dimmer, *colour, *pan, *tilt)
         });
-        Self { trim, home, packet: packet.with_name(name) }
+        Self { trim, home, dimmer, colour, packet: packet.with_name(name) }
     }
 }
 

@@ -129,11 +129,15 @@ impl Show {
         self.storm.set_time(self.time_ns(index));
     }
 
-    /// Compares what is on the wires with a plain computation.
+    /// Compares what is on the wires and on the monitor with a plain computation.
     pub(crate) fn check(&self, index: u64) -> Result<(), Mismatch> {
         let mismatch = |universe| {
             let expected = check::universe(&self.rig, &self.desk, universe, self.time_ns(index));
-            Mismatch::find(index, universe, &self.storm.wire(universe), &expected)
+            let shown = self.storm.monitor.over(universe, expected);
+            let seen = [("on the wire", self.storm.wire(universe)), ("on the monitor", shown)];
+            seen.iter().find_map(|(place, channels)| {
+                Mismatch::find(index, universe, place, channels, &expected)
+            })
         };
         (0..self.rig.timelines.len()).find_map(mismatch).map_or(Ok(()), Err)
     }

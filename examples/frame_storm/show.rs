@@ -64,10 +64,11 @@ fn work(out: &mut dyn Write, findings: &Findings) -> io::Result<()> {
 }
 
 fn answers(out: &mut dyn Write, answers: &Answers) -> io::Result<()> {
-    let Answers { bar, steps, sent, channels_changed, highest_load, checksum } = answers;
+    let Answers { bar, steps, sent, channels_changed, highest_load, redraws, checksum } = answers;
     writeln!(out, "universes sent         {sent:>8}")?;
     writeln!(out, "channels changed       {channels_changed:>8}")?;
     writeln!(out, "  of the busiest       {highest_load:>8.1} of 512 a frame")?;
+    writeln!(out, "redraws of the monitor {redraws:>8}")?;
     writeln!(out, "bars, and steps        {bar:>8}, {steps}")?;
     writeln!(out, "checksum of the wires  {checksum:016x}")
 }

@@ -1,4 +1,5 @@
-//! The rig as cells: what is set, what follows from it, and a subscriber for each universe that puts it on the wire.
+//! The rig as cells: what is set, what follows from it, a subscriber for each universe that puts it on the wire, and those
+//! of a monitor.
 //!
 //! `parts` has the cells of a group and of a universe. Here are those that stand alone, and the ways in and out.
 
@@ -9,6 +10,7 @@ use hyphae::{Cell, CellImmutable, Pipeline, Selector, join_vec, selector};
 
 use crate::desk::{Desk, Event, Patch};
 use crate::dmx::{self, Universe};
+use crate::monitor::Monitor;
 use crate::parts::{Group, Output, Sampler, samplers};
 use crate::rig::Rig;
 
@@ -25,6 +27,7 @@ pub(crate) struct Storm {
     pub(crate) rhythm: Rhythm,
     /// How many channels have changed, over all universes.
     pub(crate) traffic: Cell<u64, CellImmutable>,
+    pub(crate) monitor: Monitor,
 }
 
 /// What all fixtures depend on.
@@ -64,7 +67,8 @@ impl Storm {
         let sums = join_vec(outputs.iter().map(|output| output.traffic.clone()));
         let traffic = (&sums).map(|sums| sums.iter().flatten().sum()).materialize();
         let traffic = traffic.with_name("traffic");
-        Self { rhythm: Rhythm::new(&time_ns), time_ns, master, groups, outputs, traffic }
+        let (rhythm, monitor) = (Rhythm::new(&time_ns), Monitor::new(&groups, &outputs));
+        Self { time_ns, master, groups, outputs, rhythm, traffic, monitor }
     }
 
     /// Moves the show to a time.

@@ -159,11 +159,11 @@ pub fn untracked<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// The node of an effect.
-struct Trigger {
+struct EffectTrigger {
     deps: Rc<StdCell<Deps>>,
 }
 
-impl Kernel for Trigger {
+impl Kernel for EffectTrigger {
     type Out = ();
     const OPERATOR: &'static str = "effect";
 
@@ -216,7 +216,7 @@ fn make_effect(
     place: &'static Location<'static>,
 ) -> Fallible<SubscriptionGuard> {
     let deps = Rc::new(StdCell::new(Deps::default()));
-    let trigger = derive(Trigger { deps: deps.clone() }, place)?;
+    let trigger = derive(EffectTrigger { deps: deps.clone() }, place)?;
     let id = trigger.key();
     let mut first = true;
     trigger.subscribe_at(place, true, move |signal: &Signal<'_, ()>| {

@@ -70,7 +70,7 @@ impl<U: Clone + 'static> Hub<U> {
     fn relay(self: &Rc<Self>, store: &Store, inner: Strong, number: u64) -> Fallible<Strong> {
         let _aside = store.set_aside();
         store.making.set(Making::Inside);
-        let relay = Relay { inner: input_of(inner)?, hub: self.clone(), number };
+        let relay = MergeMapRelay { inner: input_of(inner)?, hub: self.clone(), number };
         Ok(derive(relay, self.place)?.strong)
     }
 
@@ -88,13 +88,13 @@ impl<U: Clone + 'static> Hub<U> {
 }
 
 /// Hands the values of one inner cell on.
-struct Relay<U: 'static> {
+struct MergeMapRelay<U: 'static> {
     inner: Input<U>,
     hub: Rc<Hub<U>>,
     number: u64,
 }
 
-impl<U: Clone + 'static> Kernel for Relay<U> {
+impl<U: Clone + 'static> Kernel for MergeMapRelay<U> {
     type Out = ();
     const OPERATOR: &'static str = "merge_map";
 
@@ -132,7 +132,7 @@ impl<U: Clone + 'static> Kernel for Relay<U> {
     }
 }
 
-struct Starter<C: Chain, F, U> {
+struct MergeMap<C: Chain, F, U> {
     chain: C,
     choose: F,
     hub: Rc<Hub<U>>,
@@ -143,7 +143,7 @@ struct Starter<C: Chain, F, U> {
     over: Over,
 }
 
-impl<C: Chain, F, U, M> Kernel for Starter<C, F, U>
+impl<C: Chain, F, U, M> Kernel for MergeMap<C, F, U>
 where
     F: FnMut(&C::Out) -> Cell<U, M> + 'static,
     U: Clone + 'static,
@@ -178,7 +178,7 @@ where
     }
 }
 
-impl<C: Chain, F, U, M> Starter<C, F, U>
+impl<C: Chain, F, U, M> MergeMap<C, F, U>
 where
     F: FnMut(&C::Out) -> Cell<U, M> + 'static,
     U: Clone + 'static,
@@ -207,14 +207,14 @@ where
 }
 
 /// Nobody may follow the pointers of a node that is gone.
-impl<C: Chain, F, U> Drop for Starter<C, F, U> {
+impl<C: Chain, F, U> Drop for MergeMap<C, F, U> {
     fn drop(&mut self) {
         self.hub.starter.set(None);
         self.hub.first.take();
     }
 }
 
-struct Output<U: 'static, S> {
+struct MergeMapOutput<U: 'static, S> {
     starter: Input<()>,
     relays: Vec<Input<()>>,
     hub: Rc<Hub<U>>,
@@ -222,14 +222,14 @@ struct Output<U: 'static, S> {
     seed: PhantomData<fn() -> S>,
 }
 
-impl<U: 'static, S> Drop for Output<U, S> {
+impl<U: 'static, S> Drop for MergeMapOutput<U, S> {
     fn drop(&mut self) {
         self.hub.output.set(None);
         self.hub.finished.take();
     }
 }
 
-impl<U: Clone + 'static, S: Seedness> Output<U, S> {
+impl<U: Clone + 'static, S: Seedness> MergeMapOutput<U, S> {
     /// Takes what the relays have brought, the first to come first, and lets go of those that are through.
     fn collect(&mut self) {
         let mut fresh = self.hub.fresh.take();
@@ -244,7 +244,7 @@ impl<U: Clone + 'static, S: Seedness> Output<U, S> {
     }
 }
 
-impl<U: Clone + 'static, S: Seedness> Kernel for Output<U, S> {
+impl<U: Clone + 'static, S: Seedness> Kernel for MergeMapOutput<U, S> {
     type Out = S::Value<U>;
     const OPERATOR: &'static str = "merge_map";
 
@@ -302,7 +302,7 @@ where
         place,
     });
     let queue = VecDeque::new();
-    let kernel = Starter { chain, choose, hub: hub.clone(), limit, keep, queue, over: Over::No };
+    let kernel = MergeMap { chain, choose, hub: hub.clone(), limit, keep, queue, over: Over::No };
     let starter = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
         let node = starter.node(store)?;
@@ -314,8 +314,9 @@ where
         let relays = hub.first.take().into_iter().map(input_of).collect::<Fallible<_>>()?;
         let starter = input_of(starter.strong)?;
         let backlog = Backlog::default();
-        let kernel = Output { starter, relays, hub: hub.clone(), backlog, seed: PhantomData };
-        let output: Cell<_, _> = derive::<Output<U, C::Seed>>(kernel, place)?;
+        let kernel =
+            MergeMapOutput { starter, relays, hub: hub.clone(), backlog, seed: PhantomData };
+        let output: Cell<_, _> = derive::<MergeMapOutput<U, C::Seed>>(kernel, place)?;
         hub.output.set(Some(output.node(store)?));
         busy.leave()?;
         Ok(output)

@@ -1,6 +1,7 @@
 //! `with_latest_from`, `sample`, `sample_on`: a cell that is read when another one changes. The edge from it orders, but
 //! does not trigger.
 
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::cell::{Cell, CellImmutable};
@@ -9,34 +10,75 @@ use crate::pipeline::{Chain, Give, Plan, Root, input_of};
 use crate::store::expect;
 use crate::store::node::{End, Input, Kernel, Over, Passive, Turn, Upstream};
 
-/// A chain, and a cell that is read beside it.
+/// What an operator makes of a chain's value and the one that is read beside it.
 #[doc(hidden)]
-pub struct Beside<C: Chain, U: 'static, R> {
-    prev: C,
-    other: Passive<U>,
-    pick: fn(&C::Out, &U) -> R,
+pub trait Pick<T, U>: 'static {
+    /// What it makes.
+    type Out: 'static;
+    /// The operator's name, for diagnostics.
+    const NAME: &'static str;
+
+    /// Makes it.
+    fn pick(value: &T, other: &U) -> Self::Out;
 }
 
-impl<C: Chain, U: 'static, R> Beside<C, U, R> {
-    #[track_caller]
-    pub(crate) fn new<M>(prev: C, other: &Cell<U, M>, pick: fn(&C::Out, &U) -> R) -> Self {
-        Self { prev, other: Passive(expect(input_of(other.strong.clone()))), pick }
+/// Both values.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct WithLatestFrom;
+
+impl<T: Clone + 'static, U: Clone + 'static> Pick<T, U> for WithLatestFrom {
+    type Out = (T, U);
+    const NAME: &'static str = "with_latest_from";
+
+    fn pick(value: &T, other: &U) -> (T, U) {
+        (value.clone(), other.clone())
     }
 }
 
-impl<C: Chain, U: 'static, R> std::fmt::Debug for Beside<C, U, R> {
+/// The value that is read.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Sample;
+
+impl<T, U: Clone + 'static> Pick<T, U> for Sample {
+    type Out = U;
+    const NAME: &'static str = "sample";
+
+    fn pick(_: &T, other: &U) -> U {
+        other.clone()
+    }
+}
+
+/// A chain, and a cell that is read beside it, for an operator.
+#[doc(hidden)]
+pub struct Beside<Op, C: Chain, U: 'static> {
+    prev: C,
+    other: Passive<U>,
+    operator: PhantomData<fn() -> Op>,
+}
+
+impl<Op, C: Chain, U: 'static> Beside<Op, C, U> {
+    #[track_caller]
+    pub(crate) fn new<M>(prev: C, other: &Cell<U, M>) -> Self {
+        let other = Passive(expect(input_of(other.strong.clone())));
+        Self { prev, other, operator: PhantomData }
+    }
+}
+
+impl<Op, C: Chain, U: 'static> std::fmt::Debug for Beside<Op, C, U> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Beside")
     }
 }
 
 #[allow(private_interfaces)]
-impl<C: Chain, U: 'static, R: 'static> Chain for Beside<C, U, R> {
-    type Out = R;
+impl<Op: Pick<C::Out, U>, C: Chain, U: 'static> Chain for Beside<Op, C, U> {
+    type Out = Op::Out;
     type Seed = C::Seed;
-    const OPERATOR: &'static str = "with_latest_from";
+    const OPERATOR: &'static str = Op::NAME;
 
-    fn lend(&mut self, turn: Turn, with: impl FnOnce(&R)) -> Over {
+    fn lend(&mut self, turn: Turn, with: impl FnOnce(&Op::Out)) -> Over {
         self.give(turn, |value| with(&value))
     }
 
@@ -55,10 +97,10 @@ impl<C: Chain, U: 'static, R: 'static> Chain for Beside<C, U, R> {
 }
 
 #[allow(private_interfaces)]
-impl<C: Chain, U: 'static, R: 'static> Give for Beside<C, U, R> {
-    fn give(&mut self, turn: Turn, emit: impl FnOnce(R)) -> Over {
-        let Self { prev, other, pick } = self;
-        prev.lend(turn, |value| emit(other.0.with(|other| pick(value, other))))
+impl<Op: Pick<C::Out, U>, C: Chain, U: 'static> Give for Beside<Op, C, U> {
+    fn give(&mut self, turn: Turn, emit: impl FnOnce(Op::Out)) -> Over {
+        let Self { prev, other, .. } = self;
+        prev.lend(turn, |value| emit(other.0.with(|other| Op::pick(value, other))))
     }
 }
 
@@ -79,8 +121,8 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     /// # Panics
     /// When one of them was disposed of, or the store is gone.
     #[track_caller]
-    pub fn sample<U: 'static, N>(&self, trigger: &Cell<U, N>) -> Plan<Beside<Root<U>, T, T>> {
-        Plan(Beside::new(Root::of(trigger.strong.clone()), self, |_, value| value.clone()))
+    pub fn sample<U: 'static, N>(&self, trigger: &Cell<U, N>) -> Plan<Beside<Sample, Root<U>, T>> {
+        Plan(Beside::new(Root::of(trigger.strong.clone()), self))
     }
 }
 

@@ -33,13 +33,13 @@ impl<T: Eq + Hash> Keys<T> {
     }
 }
 
-struct Chooser<T: Eq + Hash + 'static> {
+struct SelectorChooser<T: Eq + Hash + 'static> {
     input: Input<T>,
     last: Option<T>,
     keys: Rc<Keys<T>>,
 }
 
-impl<T: Clone + Eq + Hash + 'static> Chooser<T> {
+impl<T: Clone + Eq + Hash + 'static> SelectorChooser<T> {
     /// The cell of a key.
     fn cell(&self, key: &T) -> Option<CellKey> {
         expect(self.keys.with(|cells| cells.get(key).copied()))
@@ -53,7 +53,7 @@ impl<T: Clone + Eq + Hash + 'static> Chooser<T> {
     }
 }
 
-impl<T: Clone + Eq + Hash + 'static> Kernel for Chooser<T> {
+impl<T: Clone + Eq + Hash + 'static> Kernel for SelectorChooser<T> {
     type Out = T;
     const OPERATOR: &'static str = "selector";
 
@@ -89,7 +89,7 @@ impl<T: Clone + Eq + Hash + 'static> Kernel for Chooser<T> {
 }
 
 /// The cell of one key.
-struct Answer<T: Eq + Hash + 'static> {
+struct SelectorAnswer<T: Eq + Hash + 'static> {
     chooser: Passive<T>,
     key: T,
     answer: Option<bool>,
@@ -98,7 +98,7 @@ struct Answer<T: Eq + Hash + 'static> {
     keys: Rc<Keys<T>>,
 }
 
-impl<T: Clone + Eq + Hash + 'static> Kernel for Answer<T> {
+impl<T: Clone + Eq + Hash + 'static> Kernel for SelectorAnswer<T> {
     type Out = bool;
     const OPERATOR: &'static str = "selector";
 
@@ -122,7 +122,7 @@ impl<T: Clone + Eq + Hash + 'static> Kernel for Answer<T> {
     }
 }
 
-impl<T: Eq + Hash + 'static> Drop for Answer<T> {
+impl<T: Eq + Hash + 'static> Drop for SelectorAnswer<T> {
     fn drop(&mut self) {
         let (key, me) = (&self.key, self.me.get());
         // A later cell of the same key may be in the place.
@@ -170,7 +170,7 @@ pub fn selector<T: Clone + Eq + Hash + 'static, M>(cell: &Cell<T, M>) -> Selecto
     let place = Location::caller();
     let keys = Rc::new(Keys { cells: RefCell::default(), place });
     let chooser = input_of(cell.strong.clone())
-        .and_then(|input| derive(Chooser { input, last: None, keys: keys.clone() }, place));
+        .and_then(|input| derive(SelectorChooser { input, last: None, keys: keys.clone() }, place));
     Selector { chooser: expect(chooser), keys }
 }
 
@@ -211,7 +211,8 @@ impl<T: Clone + Eq + Hash + 'static> Selector<T> {
         let me = Rc::new(StdCell::new(None));
         let chooser = Passive(input_of(self.chooser.strong.clone())?);
         let (kept, keys) = (key.clone(), self.keys.clone());
-        let cell = derive(Answer { chooser, key, answer: None, me: me.clone(), keys }, place)?;
+        let cell =
+            derive(SelectorAnswer { chooser, key, answer: None, me: me.clone(), keys }, place)?;
         // In a batch, the selecting cell has been brought up to date: its closures may have asked for the same key.
         if let Some(known) = self.known(&kept)? {
             return Ok(known);

@@ -123,13 +123,13 @@ impl<U: 'static> Drop for Unless<'_, U> {
     }
 }
 
-struct Switcher<C, F, U: 'static> {
+struct SwitchMap<C, F, U: 'static> {
     chain: C,
     choose: F,
     link: Rc<Link<U>>,
 }
 
-impl<C, F, U, M> Kernel for Switcher<C, F, U>
+impl<C, F, U, M> Kernel for SwitchMap<C, F, U>
 where
     C: Chain,
     F: FnMut(&C::Out) -> Cell<U, M> + 'static,
@@ -168,34 +168,34 @@ where
 }
 
 /// Nobody may follow the pointers of a node that is gone.
-impl<C, F, U: 'static> Drop for Switcher<C, F, U> {
+impl<C, F, U: 'static> Drop for SwitchMap<C, F, U> {
     fn drop(&mut self) {
         self.link.switcher.set(None);
         self.link.first.take();
     }
 }
 
-struct Output<U: 'static, S> {
+struct SwitchMapOutput<U: 'static, S> {
     switcher: Input<()>,
     first: Option<Input<U>>,
     link: Rc<Link<U>>,
     seed: PhantomData<fn() -> S>,
 }
 
-impl<U: 'static, S> Drop for Output<U, S> {
+impl<U: 'static, S> Drop for SwitchMapOutput<U, S> {
     fn drop(&mut self) {
         self.link.output.set(None);
         self.link.inner.set(None);
     }
 }
 
-impl<U: 'static, S> Output<U, S> {
+impl<U: 'static, S> SwitchMapOutput<U, S> {
     fn inner(&self) -> Option<Input<U>> {
         self.link.inner.get().map(Input::of_linked)
     }
 }
 
-impl<U: Clone + 'static, S: Seedness> Kernel for Output<U, S> {
+impl<U: Clone + 'static, S: Seedness> Kernel for SwitchMapOutput<U, S> {
     type Out = S::Value<U>;
     const OPERATOR: &'static str = "switch_map";
 
@@ -244,7 +244,7 @@ where
     M: 'static,
 {
     let link = Link::new();
-    let kernel = Switcher { chain, choose, link: link.clone() };
+    let kernel = SwitchMap { chain, choose, link: link.clone() };
     let switcher = with_store(|store| store.hidden(|| derive(kernel, place)))??;
     with_store(|store| {
         let node = switcher.node(store)?;
@@ -254,8 +254,8 @@ where
         let switcher = switcher;
         store.first_turn(node);
         let (switcher, first) = (input_of(switcher.strong)?, link.first.take());
-        let kernel = Output { switcher, first, link: link.clone(), seed: PhantomData };
-        let output = derive::<Output<U, C::Seed>>(kernel, place)?;
+        let kernel = SwitchMapOutput { switcher, first, link: link.clone(), seed: PhantomData };
+        let output = derive::<SwitchMapOutput<U, C::Seed>>(kernel, place)?;
         link.output.set(Some(output.node(store)?));
         busy.leave()?;
         Ok(output)

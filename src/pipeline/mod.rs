@@ -27,7 +27,7 @@ use crate::cell::{Cell, CellImmutable};
 use crate::operators::pure::{
     CatchError, Filter, Map, MapErr, MapOk, ResultLike, Tap, UnwrapOr, UnwrapOrElse,
 };
-use crate::operators::sample::Beside;
+use crate::operators::sample::{Beside, WithLatestFrom};
 use crate::operators::sequence::{
     BufferCount, Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise,
     Scan, Skip, SkipWhile, Take, TakeWhile, Window,
@@ -132,11 +132,11 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
     fn with_latest_from<U: Clone + 'static, M>(
         self,
         other: &Cell<U, M>,
-    ) -> Plan<Beside<Self::Chain, U, (T, U)>>
+    ) -> Plan<Beside<WithLatestFrom, Self::Chain, U>>
     where
         T: Clone,
     {
-        Plan(Beside::new(self.into_chain(), other, |value, other| (value.clone(), other.clone())))
+        Plan(Beside::new(self.into_chain(), other))
     }
 
     /// Calls `f` with each value and lets it pass.

@@ -76,7 +76,6 @@ impl<T: 'static, F: FnMut(&Signal<'_, T>) + 'static> Callback for Typed<T, F> {
         let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
         frames::tell_apart::<F>();
         (self.callback)(signal);
-        frames::stay();
     }
 }
 

@@ -24,13 +24,14 @@ FLAGS = "-Cforce-frame-pointers=yes -Csymbol-mangling-version=v0"
 SKIPPED = 77
 
 METHODS = ("notify", "write_value", "fanout")
+SUBSCRIBER = "<hyphae::store::callback::Typed<"
 CELL = re.compile(r"<hyphae::store::probe::frames::Cell<(.*)>>::(notify|write_value|fanout)")
 STAGE = "hyphae::store::probe::frames::operator::<"
 # A stage, an operator's kernel, or the turn of either; or the comparison of a cell that has one.
 OPERATOR = re.compile(rf"{STAGE}|<+hyphae::(operators::|store::node::(Derived|Cutoff)<)")
 CLOSURE = r"<?{crate}::[\w:<>]*?\{{closure#\d+\}}"
 
-# What an operator's frame has in its name. Operators that choose their inputs have several kernels, in one module.
+# What an operator's frame has in its name. Operators that choose their inputs have more kernels, with longer names.
 OPERATORS = {
     "map": "operators::pure::Map<",
     "filter": "operators::pure::Filter<",
@@ -50,10 +51,11 @@ OPERATORS = {
     "merge": "operators::merge::Merge<",
     "concat": "operators::merge::Concat<",
     "take_until": "operators::merge::TakeUntil<",
-    "with_latest_from": "operators::sample::Beside<",
-    "switch_map": "operators::switch::",
-    "merge_map": "operators::flatten::",
-    "selector": "operators::selector::",
+    "with_latest_from": "operators::sample::WithLatestFrom",
+    "sample": "operators::sample::Sample,",
+    "switch_map": "operators::switch::SwitchMap<",
+    "merge_map": "operators::flatten::MergeMap<",
+    "selector": "operators::selector::Selector",
     "computed": "operators::computed::Computed<",
 }
 PARTS = ("heavy", "wide", "deep")
@@ -98,10 +100,10 @@ def below(stack, method):
     return None
 
 
-def check_seen(taken, methods):
-    """Some methods are seen as frames, each of three value types at least."""
+def check_seen(taken):
+    """The methods are seen as frames, each of three value types at least."""
     seen = {cell.groups() for stack in taken for cell in map(CELL.fullmatch, stack) if cell}
-    for method in methods:
+    for method in METHODS:
         types = sorted(value for value, of in seen if of == method)
         check(len(types) >= 3, f"{method} is a frame of {len(types)} value types: {', '.join(types)}")
 
@@ -127,6 +129,17 @@ def check_symbols(program):
     ours |= {(at, name) for name, at in found if CELL.fullmatch(name)}
     alone = len({at for at, _ in ours}) == len(ours) > len(cells)
     check(alone, f"{len(ours)} functions of cells and stages, each with code of its own")
+    check_calls(program, {name for name, _ in found})
+
+
+def check_calls(program, names):
+    """No frame is gone from the stack while it calls. A stage or a subscriber may have an indirect jump of the user's
+    own code, within itself; the methods of a cell have none."""
+    cells = set(filter(CELL.fullmatch, names))
+    frames = cells | {name for name in names if name.startswith((STAGE, SUBSCRIBER))}
+    jumps = stacks.leaving_jumps(program)
+    gone = {name for name, to in jumps if name in cells or (to and name in frames)}
+    check(not gone, f"{len(frames)} functions keep their frame in all calls, except: {sorted(gone)}")
 
 
 def check_named(taken):
@@ -148,8 +161,7 @@ def closures(taken, crate):
 def check_storm(program):
     work = "--hz 0 --cells 20000 --frames 2500 --timing off --quiet"
     taken = record(program, *work.split())
-    # Only universes have subscribers, so fan-outs are of one type.
-    check_seen(taken, ("notify", "write_value"))
+    check_seen(taken)
     check_symbols(program)
     check_named(taken)
     found = closures(taken, "frame_storm")
@@ -158,7 +170,7 @@ def check_storm(program):
 
 def check_operators(program):
     taken = record(program, "2")
-    check_seen(taken, METHODS)
+    check_seen(taken)
     check_symbols(program)
     check_named(taken)
     turns = [rest for rest in (below(stack, "notify") for stack in taken) if rest]
@@ -214,8 +226,8 @@ def check_workloads(program):
 def main():
     if why := stacks.no_recording():
         skip(why)
-    if not shutil.which("nm"):
-        skip("nm is missing")
+    if missing := [tool for tool in ("nm", "objdump") if not shutil.which(tool)]:
+        skip(f"missing: {' '.join(missing)}")
     wanted = sys.argv[1:] or ["storm", "operators", "workloads"]
     storm, operators, workloads = build()
     checks = {

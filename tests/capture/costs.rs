@@ -1,13 +1,18 @@
 //! What observing costs: `costs SHAPE MODE WAVES REPEATS` runs waves through a shape and prints the least nanoseconds a
-//! wave. `costs.py` runs it in builds with and without features, and under valgrind.
+//! wave, and the cells that are computed in it. `costs.py` runs it in builds with and without features, and under valgrind.
 //!
-//! Shapes: `chain`, 1000 maps one after the other; `fan`, 1000 maps of one cell with a subscriber each. Modes: `plain`;
-//! `times` and `sixteenth` (times of all waves, or of one in 16); `folded`, under a `FoldedLayer`.
+//! Shapes: `chain`, 1000 maps one after the other; `fan`, 1000 maps of one cell with a subscriber each; `storm`, the frame
+//! of a show from the benches. Modes: `plain`; `times` and `sixteenth` (times of all waves, or of one in 16); `folded`,
+//! under a `FoldedLayer`.
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use hyphae::{Cell, Pipeline, SubscriptionGuard};
+use hyphae::{Cell, Pipeline, SubscriptionGuard, arena};
+
+#[path = "../../benches/shapes/mod.rs"]
+#[allow(dead_code, reason = "one of them is enough")]
+mod shapes;
 
 const CELLS: usize = 1000;
 
@@ -30,6 +35,24 @@ fn fan(input: &Cell<u64>) -> Vec<SubscriptionGuard> {
     (0..CELLS).map(|_| listen(&cell())).collect()
 }
 
+/// Makes a shape; gives its step.
+fn step_of(shape: &str) -> Box<dyn Fn(u64)> {
+    let input = Cell::new(0);
+    let kept = match shape {
+        "chain" => chain(&input),
+        "fan" => fan(&input),
+        "storm" => {
+            let storm = shapes::storm().observed();
+            return Box::new(move |value| storm.step(value));
+        }
+        _ => panic!("no such shape: {shape}"),
+    };
+    Box::new(move |value| {
+        let _ = &kept;
+        input.set(value);
+    })
+}
+
 fn observe(mode: &str) {
     match mode {
         "plain" => {}
@@ -45,23 +68,25 @@ fn observe(mode: &str) {
 
 /// What valgrind counts.
 #[inline(never)]
-fn measured(input: &Cell<u64>, waves: u64) {
-    (0..waves).for_each(|step| input.set(step));
+fn measured(step: &dyn Fn(u64), waves: u64) {
+    (0..waves).for_each(step);
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [shape, mode, waves, repeats] = &args[..] else { panic!("SHAPE MODE WAVES REPEATS") };
     let (waves, repeats): (u64, u32) = (waves.parse().unwrap(), repeats.parse().unwrap());
-    let input = Cell::new(0);
-    let _kept = if shape == "chain" { chain(&input) } else { fan(&input) };
+    let step = step_of(shape);
     observe(mode);
     // Clocks are set up, columns and labels are made.
-    (0..16).for_each(|step| input.set(step));
+    (0..16).for_each(&step);
+    let computed = arena::totals().recomputations;
+    step(16);
+    let computed = arena::totals().recomputations - computed;
     let run = |_| {
         let start = Instant::now();
-        measured(&input, waves);
+        measured(&*step, waves);
         start.elapsed().as_nanos() as u64 / waves
     };
-    println!("{}", (0..repeats).map(run).min().unwrap_or(0));
+    println!("{} {computed}", (0..repeats).map(run).min().unwrap_or(0));
 }

@@ -49,6 +49,20 @@ def fold(script):
             yield tuple(reversed(frames))
 
 
+def leaving_jumps(program):
+    """Direct jumps out of a function into another, as calls that are a function's last act become: from, to. Indirect
+    ones are there without a target, for they may also be a jump within the function."""
+    objdump = ["objdump", "-d", "-C", "--no-show-raw-insn", str(program)]
+    listing = subprocess.run(objdump, check=True, capture_output=True, text=True).stdout
+    function = None
+    for line in listing.splitlines():
+        if head := re.match(r"[0-9a-f]+ <(.*)>:$", line):
+            function = head[1]
+        elif jump := re.search(r"\t(?:jmp|b|br) +[^<]*(?:<(.*?)(?:\+0x[0-9a-f]+)?>)?$", line):
+            if jump[1] != function:
+                yield function, jump[1]
+
+
 def symbols(program):
     """Names and addresses of a program's functions."""
     nm = subprocess.run(["nm", "-C", str(program)], check=True, capture_output=True, text=True)

@@ -39,7 +39,7 @@ fn each_is_one_node_with_an_edge_from_each_input() {
     check_cost(1, 2, "concat", || kept(a.concat(b)));
     check_cost(1, 2, "take_until", || kept(a.take_until(b)));
     check_cost(1, 2, "with_latest_from", || kept(a.clone().with_latest_from(b).materialize()));
-    check_cost(1, 2, "with_latest_from", || kept(a.sample(b).materialize()));
+    check_cost(1, 2, "sample", || kept(a.sample(b).materialize()));
     check_cost(1, 2, "sample_on", || kept(a.sample_on(&events)));
     check_cost(1, 2, "combine", || kept(combine((a, b), |(a, b)| a + b)));
     check_cost(1, 3, "combine", || kept(combine((a, b, c), |(a, b, c)| a + b + c)));

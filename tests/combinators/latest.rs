@@ -92,7 +92,7 @@ fn a_plan_that_reads_beside_costs_nothing() {
     let before = arena::totals();
     let plan = n.clone().with_latest_from(&other).map(|(a, b)| a + b);
     let sampled = n.sample(&other);
-    assert_eq!(format!("{plan:?} {sampled:?}"), "Plan(.. map) Plan(.. with_latest_from)");
+    assert_eq!(format!("{plan:?} {sampled:?}"), "Plan(.. map) Plan(.. sample)");
     let after = arena::totals();
     assert_eq!((after.cells, after.edges), (before.cells, before.edges));
     assert_eq!((n.dependents(), other.dependents()), (0, 0));

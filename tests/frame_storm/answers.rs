@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use hyphae::{FrameReport, arena, batch, census};
 
+use crate::monitor::{EACH, Tile};
 use crate::options::Options;
 use crate::play::{Player, Show};
 use crate::rig::{self, FIXTURES, GROUPS, Rig};
@@ -16,7 +17,8 @@ fn there_are_as_many_cells_as_planned() {
         let storm = Storm::new(&Rig::new(1, groups));
         let totals = arena::totals();
         assert_eq!(totals.cells, rig::cells(groups), "{groups}");
-        assert_eq!(totals.subscribers, groups.div_ceil(GROUPS), "{groups}");
+        let (universes, tiles) = (groups.div_ceil(GROUPS), (groups * FIXTURES).div_ceil(EACH));
+        assert_eq!(totals.subscribers, universes * 2 + tiles * 2, "{groups}");
         drop(storm);
         arena::assert_no_live();
     }
@@ -52,6 +54,36 @@ fn a_wrong_channel_is_found() {
     let mismatch = player.show.check(2).unwrap_err();
     assert_eq!((mismatch.frame, mismatch.universe, mismatch.channel), (2, 2, 10));
     assert_eq!(mismatch.got, mismatch.expected ^ 1);
+}
+
+#[test]
+fn the_monitor_shows_what_the_cells_say() {
+    let options = options(2000, 30);
+    let (player, findings) = played(&options);
+    let storm = &player.show.storm;
+    let screen = storm.monitor.screen.borrow().clone();
+    let loads: Vec<_> = storm.outputs.iter().map(|output| output.load.get().unwrap()).collect();
+    assert_eq!(screen.meters, loads);
+    let wires = [0, 1, 2].map(|universe| storm.wire(universe));
+    let on_wires = wires.iter().flat_map(|wire| wire.chunks_exact(8).step_by(EACH));
+    let tiles: Vec<_> = on_wires
+        .map(|channels| Tile {
+            dimmer: channels[0],
+            colour: [channels[1], channels[2], channels[3]],
+        })
+        .collect();
+    assert_eq!(screen.tiles, tiles[..screen.tiles.len()]);
+    assert!(findings.answers.redraws > 30, "{}", findings.answers.redraws);
+}
+
+#[test]
+fn a_wrong_tile_is_found() {
+    let (player, _) = played(&options(2000, 3));
+    player.show.storm.monitor.screen.borrow_mut().tiles[5].colour[1] ^= 1;
+    let mismatch = player.show.check(2).unwrap_err();
+    // The second tile of the second universe, in the third of its channels.
+    assert_eq!((mismatch.universe, mismatch.channel), (2, EACH * 8 + 3));
+    assert_eq!((mismatch.place, mismatch.got), ("on the monitor", mismatch.expected ^ 1));
 }
 
 #[test]

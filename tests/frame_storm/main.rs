@@ -17,6 +17,8 @@ mod findings;
 mod flame;
 #[path = "../../examples/frame_storm/markup.rs"]
 mod markup;
+#[path = "../../examples/frame_storm/monitor.rs"]
+mod monitor;
 #[path = "../../examples/frame_storm/options.rs"]
 mod options;
 #[path = "../../examples/frame_storm/page.rs"]

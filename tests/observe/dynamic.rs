@@ -3,7 +3,7 @@
 use hyphae::{Cell, CellImmutable, Pipeline, WeakCell, batch, effect, hot_traced_cells, selector};
 
 use crate::support::{Slot, caught};
-use crate::tools::{counts, notifies, trace};
+use crate::tools::{counts, counts_in, notifies, trace, traces};
 
 #[test]
 fn a_switch_counts_what_it_follows() {
@@ -140,7 +140,7 @@ fn a_long_chain_of_waiting_closures_counts_once_each() {
     slots.iter().zip(next).for_each(|(slot, next)| slot.put(next));
     on.set(1);
     assert_eq!(cells[0].get(), DEPTH as i32);
-    let all: Vec<_> = cells.iter().map(counts).collect();
+    let all: Vec<_> = traces(&cells).iter().map(counts_in).collect();
     assert!(all.iter().all(|&of| of == (1, 0, 0)), "{all:?}");
     slots.iter().for_each(|slot| drop(slot.take()));
 }

@@ -2,7 +2,7 @@
 
 use hyphae::{Cell, Pipeline, Source, arena, batch, hot_traced_cells, reset_trace};
 
-use crate::tools::{Hand, counts, times, trace};
+use crate::tools::{Hand, counts, times, trace, traces};
 
 #[test]
 fn a_new_cell_in_an_old_row_begins_at_nothing() {
@@ -41,7 +41,7 @@ fn rows_are_never_shared() {
             cells[at].set(round);
             sets[at] += 1;
         }
-        let counted: Vec<u64> = cells.iter().map(|cell| counts(cell).0).collect();
+        let counted: Vec<u64> = traces(&cells).iter().map(|cell| cell.notify_count).collect();
         assert_eq!(counted, sets);
     }
 }

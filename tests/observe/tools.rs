@@ -1,6 +1,7 @@
 //! What these tests share: the counters of a cell at a glance, and a clock that closures move.
 
 use std::cell::Cell as Plain;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use hyphae::{Cell, CellId, CellTraceSnapshot, Signal, Timing, hot_traced_cells, set_timing};
@@ -16,10 +17,20 @@ pub(crate) fn trace<T: 'static, M>(cell: &Cell<T, M>) -> CellTraceSnapshot {
     trace_of(cell.cell_id())
 }
 
+/// The same of many, with one walk over all cells.
+pub(crate) fn traces<T: 'static, M>(cells: &[Cell<T, M>]) -> Vec<CellTraceSnapshot> {
+    let all = hot_traced_cells().into_iter().map(|cell| (cell.cell_id, cell));
+    let mut all: HashMap<CellId, CellTraceSnapshot> = all.collect();
+    cells.iter().map(|cell| all.remove(&cell.cell_id()).expect("it lives, and is one")).collect()
+}
+
 /// Notifies, calls of subscribers, runs cut off.
 #[track_caller]
 pub(crate) fn counts<T: 'static, M>(cell: &Cell<T, M>) -> (u64, u64, u64) {
-    let cell = trace(cell);
+    counts_in(&trace(cell))
+}
+
+pub(crate) fn counts_in(cell: &CellTraceSnapshot) -> (u64, u64, u64) {
     (cell.notify_count, cell.delivery_count, cell.cut_off_count)
 }
 

@@ -1,30 +1,24 @@
 //! The frames that a sampling profiler tells cells and operators apart by: never inlined, one symbol for each type.
 //!
-//! Two things would fold them. A call that is the last act of a function becomes a jump, and the caller is not on the
-//! stack: a fence of the compiler alone, after the call, is no instruction and keeps it. Bodies that are equal after
-//! compilation are merged into one symbol: each of these uses the address of its type's id, which is its own (names are
-//! not: all closures of a function have the same).
+//! Two things would fold them, and [`tell_apart`] keeps both away. Bodies that are equal after compilation are merged
+//! into one symbol. And a call that is the last act of a function becomes a jump, so that the caller is not on the stack.
 //!
 //! Costs: about half a nanosecond a frame, and the calls.
 
 use std::any::TypeId;
 use std::hint::black_box;
 use std::marker::PhantomData;
-use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::store::Store;
 use crate::store::node::{NodeRef, Outcome};
 
-/// Makes the body of a function differ from that for any other type.
+/// Makes the body of a function differ from that for any other type: it uses the address of the type's id, which is the
+/// type's own (a name is not: all closures of a function have the same). A local of the function is shown to code that
+/// the compiler must not look into, so the function's frame has to last as long as its calls, and none becomes a jump.
+/// `tests/capture` looks for both in the program's code.
 #[inline(always)]
 pub(crate) fn tell_apart<T: ?Sized + 'static>() {
     black_box::<*const TypeId>(const { &TypeId::of::<T>() });
-}
-
-/// Keeps the function on the stack during the call before.
-#[inline(always)]
-pub(crate) fn stay() {
-    compiler_fence(Ordering::SeqCst);
 }
 
 /// A cell of `T`s, as profilers see it: `Cell::notify`, `Cell::write_value`, `Cell::fanout`.
@@ -40,18 +34,14 @@ impl<T: 'static> Cell<T> {
     ) -> Outcome {
         tell_apart::<fn(T)>();
         let listens = store.listens();
-        let outcome = if listens { in_span(node, store, compute) } else { compute(node, store) };
-        stay();
-        outcome
+        if listens { in_span(node, store, compute) } else { compute(node, store) }
     }
 
     /// The store of its value; gives the old one.
     #[inline(never)]
     pub(crate) fn write_value(node: NodeRef, value: T, store: &Store) -> T {
         tell_apart::<fn(T) -> T>();
-        let old = node.put_value(value, store);
-        stay();
-        old
+        node.put_value(value, store)
     }
 
     /// The calls of its subscribers.
@@ -59,7 +49,6 @@ impl<T: 'static> Cell<T> {
     pub(crate) fn fanout(node: NodeRef, store: &Store, deliver: fn(NodeRef, &Store)) {
         tell_apart::<fn(&T)>();
         deliver(node, store);
-        stay();
     }
 }
 
@@ -75,7 +64,5 @@ fn in_span(node: NodeRef, store: &Store, compute: fn(NodeRef, &Store) -> Outcome
 #[inline(never)]
 pub(crate) fn operator<Op: 'static, R>(work: impl FnOnce() -> R) -> R {
     tell_apart::<Op>();
-    let given = work();
-    stay();
-    given
+    work()
 }

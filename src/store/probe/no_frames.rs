@@ -11,10 +11,6 @@ use crate::store::node::{NodeRef, Outcome};
 pub(crate) fn tell_apart<T: ?Sized + 'static>() {}
 
 /// See the other version.
-#[inline(always)]
-pub(crate) fn stay() {}
-
-/// See the other version.
 pub(crate) struct Cell<T>(PhantomData<T>);
 
 impl<T: 'static> Cell<T> {
