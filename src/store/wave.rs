@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
+use super::probe::{FULL, SHORT, TIMED};
 use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
@@ -225,17 +226,20 @@ impl Store {
 
     #[inline]
     fn drain(&self) {
-        if self.counts_in_full() { self.drain_in_full() } else { self.drain_in::<false>() }
+        match self.counting() {
+            SHORT => self.drain_in::<SHORT>(),
+            how => self.drain_asked(how),
+        }
     }
 
     #[inline(never)]
-    fn drain_in_full(&self) {
-        self.drain_in::<true>();
+    fn drain_asked(&self, how: u8) {
+        if how == TIMED { self.drain_in::<TIMED>() } else { self.drain_in::<FULL>() }
     }
 
-    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next. `FULL`: how it counts.
+    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next. `HOW` it counts.
     #[inline(always)]
-    fn drain_in<const FULL: bool>(&self) {
+    fn drain_in<const HOW: u8>(&self) {
         let mut graph = self.graph.borrow_mut();
         let mut lane = graph.lane();
         let first = graph.next_dirty(&mut lane);
@@ -245,14 +249,14 @@ impl Store {
         while let Some((_, node)) = next {
             self.current.set(Some(node));
             add(&self.counters.recomputations, 1);
-            let outcome = self.turn_in_loop::<FULL>(node);
+            let outcome = self.turn_in_loop::<HOW>(node);
             let mut graph = self.graph.borrow_mut();
             next = if outcome == Outcome::NOTHING {
                 graph.next_dirty(&mut lane)
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
-                if node.subs.get() != NONE || FULL && self.visits_all() {
+                if node.subs.get() != NONE || HOW == FULL && self.visits_all() {
                     graph.mark_deliver(rank);
                 }
                 graph.mark_and_next(rank, &mut lane)
@@ -261,17 +265,25 @@ impl Store {
     }
 
     #[inline(always)]
-    fn turn_in_loop<const FULL: bool>(&self, node: NodeRef) -> Outcome {
-        if FULL {
-            self.note_turn_due(node);
-        }
-        let outcome = node.turn(self);
-        if FULL {
-            self.note_turn(node, outcome);
-        } else {
+    fn turn_in_loop<const HOW: u8>(&self, node: NodeRef) -> Outcome {
+        if HOW != FULL {
+            let outcome = node.turn(self);
+            if HOW == TIMED {
+                self.time_turn(node);
+            }
             self.note_outcome(node, outcome);
+            return outcome;
         }
+        self.note_turn_due(node);
+        let outcome = self.turn_in_span(node);
+        self.note_turn(node, outcome);
         outcome
+    }
+
+    #[inline]
+    fn turn_in_span(&self, node: NodeRef) -> Outcome {
+        let _span = self.compute_span(node);
+        node.turn(self)
     }
 
     /// A turn did not come to its end; one that was abandoned will be repeated.
@@ -458,7 +470,7 @@ impl Store {
         add(&self.counters.recomputations, 1);
         self.note_turn_due(node);
         self.note_lap();
-        match catch_unwind(AssertUnwindSafe(|| node.turn(self))) {
+        match catch_unwind(AssertUnwindSafe(|| self.turn_in_span(node))) {
             Ok(outcome) => {
                 self.note_turn(node, outcome);
                 self.conclude(node, outcome);

@@ -48,6 +48,13 @@ impl Row {
     }
 }
 
+/// The settle loop counts in short.
+pub(crate) const SHORT: u8 = 0;
+/// It counts in short, and times each turn.
+pub(crate) const TIMED: u8 = 1;
+/// It counts in full.
+pub(crate) const FULL: u8 = 2;
+
 /// Which waves are timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Timing {
@@ -216,8 +223,12 @@ impl Probe {
 
     /// Notes whether the hooks have more to do than count.
     pub(super) fn look_for_asked(&self) {
-        let adds = self.tally.is_open() || self.tally.measures_levels();
-        self.asked.set(self.timed.get() || adds || self.log_period.get() != 0);
+        self.asked.set(self.timed.get() || !self.asks_for_times_alone());
+    }
+
+    /// Whether nothing but times may be asked for.
+    fn asks_for_times_alone(&self) -> bool {
+        !self.tally.is_open() && !self.tally.measures_levels() && self.log_period.get() == 0
     }
 
     fn choose_timed(&self) {
@@ -234,12 +245,26 @@ impl Probe {
         self.look_for_asked();
     }
 
+    #[inline]
     fn now(&self) -> u64 {
-        let mut timer = self.timer.borrow_mut();
-        timer.get_or_insert_with(|| Timer::Counter(quanta::Clock::new())).now()
+        match &*self.timer.borrow() {
+            Some(timer) => return timer.now(),
+            None => (),
+        }
+        self.first_now()
+    }
+
+    /// Takes the counter of the processor for clock, and its time.
+    #[cold]
+    fn first_now(&self) -> u64 {
+        let timer = Timer::Counter(quanta::Clock::new());
+        let now = timer.now();
+        self.timer.replace(Some(timer));
+        now
     }
 
     /// The time since the last boundary, which is now.
+    #[inline]
     fn lap(&self) -> u64 {
         let now = self.now();
         now.saturating_sub(self.lap.replace(now))
@@ -308,10 +333,15 @@ impl Store {
         }
     }
 
-    /// Whether the settle loop is to count in full.
+    /// How the settle loop is to count.
     #[inline]
-    pub(crate) fn counts_in_full(&self) -> bool {
-        self.probe.asked.get() || self.probe.mixed.get() == self.round_start.get()
+    pub(crate) fn counting(&self) -> u8 {
+        let mixed = self.probe.mixed.get() == self.round_start.get();
+        match self.probe.asked.get() || mixed {
+            false => SHORT,
+            true if self.probe.asks_for_times_alone() && !mixed => TIMED,
+            true => FULL,
+        }
     }
 
     /// The settle loop runs again in this round.
@@ -375,8 +405,11 @@ impl Store {
     /// A turn is over.
     #[inline]
     pub(crate) fn note_turn(&self, node: NodeRef, outcome: Outcome) {
-        if self.probe.asked.get() {
-            self.note_turn_in_full(node);
+        if self.probe.timed.get() {
+            self.time_turn(node);
+        }
+        if self.probe.tally.measures_levels() {
+            self.note_level(node);
         }
         if outcome != Outcome::NOTHING {
             return self.note_emit(node);
@@ -396,23 +429,14 @@ impl Store {
     /// A turn did not come to its end, or waits for another one: what it has worked so far is its own.
     #[inline]
     pub(crate) fn note_part(&self, node: Option<NodeRef>) {
-        let row = node.filter(|_| self.probe.timed.get()).and_then(|node| node.row.number());
-        row.into_iter().for_each(|row| self.time_turn(row));
+        node.filter(|_| self.probe.timed.get()).into_iter().for_each(|node| self.time_turn(node));
     }
 
+    /// The time since the last boundary is that of a cell's turn.
     #[inline]
-    fn note_turn_in_full(&self, node: NodeRef) {
-        let Some(row) = node.row.number() else { return };
-        if self.probe.timed.get() {
-            self.time_turn(row);
-        }
-        if self.probe.tally.measures_levels() {
-            self.note_level(node);
-        }
-    }
-
-    fn time_turn(&self, row: u32) {
+    pub(crate) fn time_turn(&self, node: NodeRef) {
         let time = self.probe.lap();
+        let Some(row) = node.row.number() else { return };
         let mut rows = self.probe.rows.borrow_mut();
         let times = rows.times(row);
         times.compute += time;

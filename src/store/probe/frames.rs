@@ -33,8 +33,7 @@ impl<T: 'static> Cell<T> {
         compute: fn(NodeRef, &Store) -> Outcome,
     ) -> Outcome {
         tell_apart::<fn(T)>();
-        let listens = store.listens();
-        if listens { in_span(node, store, compute) } else { compute(node, store) }
+        compute(node, store)
     }
 
     /// The store of its value; gives the old one.
@@ -50,14 +49,6 @@ impl<T: 'static> Cell<T> {
         tell_apart::<fn(&T)>();
         deliver(node, store);
     }
-}
-
-/// A turn while someone listens; apart, so that the other kind has no span to drop.
-#[cold]
-#[inline(never)]
-fn in_span(node: NodeRef, store: &Store, compute: fn(NodeRef, &Store) -> Outcome) -> Outcome {
-    let _span = store.compute_span(node);
-    compute(node, store)
 }
 
 /// The work of one stage of a pipeline, named by the type of its operator.

@@ -38,6 +38,11 @@ impl Store {
     }
 
     #[inline(always)]
+    pub(crate) fn compute_span(&self, _: NodeRef) -> NoSpan {
+        NoSpan
+    }
+
+    #[inline(always)]
     pub(crate) fn fanout_span(&self, _: NodeRef) -> NoSpan {
         NoSpan
     }

@@ -11,6 +11,10 @@ pub(crate) struct Row(());
 #[derive(Default)]
 pub(crate) struct Probe(());
 
+pub(crate) const SHORT: u8 = 0;
+pub(crate) const TIMED: u8 = 1;
+pub(crate) const FULL: u8 = 2;
+
 impl Probe {
     pub(crate) fn bytes(&self) -> usize {
         0
@@ -39,9 +43,12 @@ impl Store {
     pub(crate) fn note_lap(&self) {}
 
     #[inline(always)]
-    pub(crate) fn counts_in_full(&self) -> bool {
-        false
+    pub(crate) fn counting(&self) -> u8 {
+        SHORT
     }
+
+    #[inline(always)]
+    pub(crate) fn time_turn(&self, _: NodeRef) {}
 
     #[inline(always)]
     pub(crate) fn note_again(&self) {}
@@ -95,6 +102,11 @@ impl Store {
 
     #[inline(always)]
     pub(crate) fn wave_span(&self) -> NoSpan {
+        NoSpan
+    }
+
+    #[inline(always)]
+    pub(crate) fn compute_span(&self, _: NodeRef) -> NoSpan {
         NoSpan
     }
 
