@@ -515,7 +515,8 @@ impl<T: 'static> Cell<T, CellMutable> {
     }
 
     fn make(value: T, place: &'static Location<'static>) -> Fallible<Self> {
-        let node = with_store(|store| store.admit(NodeRef::source(value, 0, store.intern(place))))?;
+        let node =
+            with_store(|store| store.admit(NodeRef::source(store, value, store.intern(place))))?;
         Ok(Self::adopt(Strong::adopt(node)))
     }
 
@@ -534,8 +535,9 @@ impl<T: 'static> Cell<T, CellMutable> {
     #[track_caller]
     pub fn with_cutoff(value: T, same: impl FnMut(&T, &T) -> bool + 'static) -> Self {
         let place = Location::caller();
-        let node =
-            with_store(|store| store.admit(NodeRef::cutoff(value, same, store.intern(place))));
+        let node = with_store(|store| {
+            store.admit(NodeRef::cutoff(store, value, same, store.intern(place)))
+        });
         Self::adopt(Strong::adopt(expect(node)))
     }
 

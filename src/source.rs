@@ -58,8 +58,9 @@ impl<T: 'static> Source<T> {
     #[track_caller]
     pub fn new() -> Self {
         let place = Location::caller();
-        let node =
-            expect(with_store(|store| store.admit(NodeRef::event::<T>(store.intern(place)))));
+        let node = expect(with_store(|store| {
+            store.admit(NodeRef::event::<T>(store, store.intern(place)))
+        }));
         Self { cell: Cell::adopt(Strong::adopt(node)) }
     }
 

@@ -29,10 +29,10 @@ pub(crate) enum Remains {
 
 impl Remains {
     /// Drops it. A panic of the user's `Drop` comes out, after the memory is freed.
-    pub(crate) fn bury(self) {
+    pub(crate) fn bury(self, store: &Store) {
         match self {
             Remains::Node(node) => {
-                let freed = FreeOnDrop(node);
+                let freed = FreeOnDrop(node, store);
                 node.drop_behaviour();
                 drop(freed);
             }
@@ -50,11 +50,11 @@ impl Remains {
 }
 
 /// Frees the node even if its behaviour's `Drop` panics.
-struct FreeOnDrop(NodeRef);
+struct FreeOnDrop<'a>(NodeRef, &'a Store);
 
-impl Drop for FreeOnDrop {
+impl Drop for FreeOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.free();
+        self.0.free(self.1);
     }
 }
 
@@ -146,7 +146,7 @@ impl Store {
         };
         let end = (over != Over::No).then(|| end_of_kernel(&kernel, over));
         let place = self.intern(place);
-        let node = NodeRef::derived(value, kernel, self.clock.get(), place);
+        let node = NodeRef::derived(self, value, kernel, place);
         self.tick();
         let floor = upstream.1.iter().map(|up| up.0.rank.get()).max();
         let id = self.admit_above(node, floor);
@@ -229,7 +229,7 @@ impl Store {
             return self.entomb(remains);
         }
         self.busy.set(1);
-        self.guarded(|| remains.bury());
+        self.guarded(|| remains.bury(self));
         self.busy.set(0);
         if self.pending.get() || self.troubled.get() {
             self.rest_and_report();
@@ -344,7 +344,7 @@ impl Store {
                 break;
             }
             for remains in yard.drain(..) {
-                self.guarded(|| remains.bury());
+                self.guarded(|| remains.bury(self));
             }
             if yard.capacity() <= 4096 && self.graveyard.borrow().is_empty() {
                 *self.graveyard.borrow_mut() = yard;

@@ -24,6 +24,7 @@ pub(crate) mod node;
 pub(crate) mod probe;
 mod queue;
 mod relink;
+mod slab;
 mod subscribers;
 mod tables;
 pub(crate) mod track;
@@ -48,6 +49,7 @@ use self::closure::{Closing, Making};
 use self::node::{End, NodeRef};
 use self::probe::Probe;
 use self::queue::Queue;
+use self::slab::Slab;
 use self::subscribers::{Cursor, Subscribers};
 use self::tables::Places;
 #[cfg(not(feature = "trace"))]
@@ -91,6 +93,8 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 pub(crate) struct Store {
     pub(crate) graph: RefCell<Graph<NodeRef>>,
+    /// The nodes themselves.
+    slab: RefCell<Slab>,
     pub(crate) subs: RefCell<Subscribers>,
     pub(crate) cursor: Cursor,
     pub(crate) tables: RefCell<Tables>,
@@ -261,6 +265,7 @@ impl Store {
     fn new() -> Self {
         Self {
             graph: RefCell::new(Graph::new()),
+            slab: RefCell::default(),
             subs: RefCell::default(),
             cursor: Cursor::new(),
             tables: RefCell::default(),
@@ -474,6 +479,7 @@ impl Store {
             + self.queue.borrow().bytes()
             + self.graveyard.borrow().capacity() * size_of::<Remains>()
             + self.probe.bytes()
+            + self.slab.borrow().spare_bytes()
     }
 
     pub(crate) fn shrink_to_fit(&self) {
@@ -482,6 +488,7 @@ impl Store {
         self.queue.borrow_mut().shrink_to_fit();
         self.graveyard.borrow_mut().shrink_to_fit();
         self.probe.shrink_to_fit();
+        self.slab.borrow_mut().shrink_to_fit();
     }
 }
 
@@ -508,7 +515,7 @@ impl Drop for Store {
         let _ = catch_unwind(AssertUnwindSafe(|| drop(callbacks)));
         let _ = catch_unwind(AssertUnwindSafe(|| drop(tables)));
         for node in nodes.into_iter().map(Remains::Node).chain(remains) {
-            let _ = catch_unwind(AssertUnwindSafe(|| node.bury()));
+            let _ = catch_unwind(AssertUnwindSafe(|| node.bury(self)));
         }
     }
 }

@@ -22,9 +22,12 @@
 //! - **N6 called** A callback's box is dropped only when no user code is on the stack (`Store::drop_soon`, the graveyard,
 //!   teardown); it is called by the fan-out alone, which never nests.
 //!
+//! - **N7 room** A node is in a slot of the store's slab that was made for its layout, or in a box; the slab outlives all nodes.
+//!
 //! Costs: 32 bytes of header, then value and behaviour; a turn is one indirect call.
 #![allow(unsafe_code)]
 
+use std::alloc::Layout;
 use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -33,6 +36,7 @@ use std::ptr::NonNull;
 
 use super::callback::{fanout, fanout_event};
 use super::probe::{Row, frames};
+use super::slab::Slab;
 use super::{Store, flag};
 use crate::error::CellError;
 use crate::graph::EdgeKind;
@@ -198,7 +202,7 @@ pub(crate) struct VTable {
     set_ran: unsafe fn(NodeRef, u32),
     written: unsafe fn(NodeRef) -> u32,
     drop_behaviour: unsafe fn(NodeRef),
-    free: unsafe fn(NodeRef),
+    free: unsafe fn(NodeRef, &Store),
     value_type: fn() -> TypeId,
     type_name: fn() -> &'static str,
     operator: &'static str,
@@ -260,18 +264,20 @@ impl Header {
 
 impl NodeRef {
     /// Allocates the node of a source cell.
-    pub(crate) fn source<T: 'static>(value: T, flags: u32, place: u32) -> Self {
-        Self::alloc(value, (), const { &VTables::<T>::SOURCE }, flags, place)
+    pub(crate) fn source<T: 'static>(store: &Store, value: T, place: u32) -> Self {
+        Self::alloc(store, value, (), const { &VTables::<T>::SOURCE }, 0, place)
     }
 
     /// Allocates the node of a source cell that compares (its flag `CUTOFF` goes with the behaviour).
     pub(crate) fn cutoff<T: 'static>(
+        store: &Store,
         value: T,
         same: impl FnMut(&T, &T) -> bool + 'static,
         place: u32,
     ) -> Self {
         let behaviour = Cutoff { same: Box::new(same), base: None, written: 0 };
         Self::alloc(
+            store,
             value,
             behaviour,
             const { &VTables::<T>::CUTOFF },
@@ -280,13 +286,14 @@ impl NodeRef {
         )
     }
 
-    /// Allocates the node of a derived cell whose seed was computed at `ran`.
-    pub(crate) fn derived<K: Kernel>(value: K::Out, kernel: K, ran: u32, place: u32) -> Self {
-        let behaviour = Derived { ran, kernel };
-        Self::alloc(value, behaviour, const { &Derived::<K>::VTABLE }, flag::KERNEL, place)
+    /// Allocates the node of a derived cell whose seed was computed now.
+    pub(crate) fn derived<K: Kernel>(store: &Store, value: K::Out, kernel: K, place: u32) -> Self {
+        let behaviour = Derived { ran: store.clock.get(), kernel };
+        Self::alloc(store, value, behaviour, const { &Derived::<K>::VTABLE }, flag::KERNEL, place)
     }
 
     fn alloc<T, B>(
+        store: &Store,
         value: T,
         behaviour: B,
         vtable: &'static VTable,
@@ -305,9 +312,15 @@ impl NodeRef {
         };
         let valued = Valued { head, value: UnsafeCell::new(value) };
         let node = Node { valued, behaviour: UnsafeCell::new(ManuallyDrop::new(behaviour)) };
-        let raw = Box::into_raw(Box::new(node)).cast::<Header>();
-        // SAFETY: `Box::into_raw` never gives null.
-        Self(unsafe { NonNull::new_unchecked(raw) })
+        let slot = store.slab.borrow_mut().take(Layout::new::<Node<T, B>>());
+        let Some(slot) = slot else {
+            let raw = Box::into_raw(Box::new(node)).cast::<Header>();
+            // SAFETY: `Box::into_raw` never gives null.
+            return Self(unsafe { NonNull::new_unchecked(raw) });
+        };
+        // SAFETY: N7: the slot has room for the node, and is nobody else's.
+        unsafe { slot.cast::<Node<T, B>>().write(node) };
+        Self(slot.cast())
     }
 
     #[inline]
@@ -428,10 +441,10 @@ impl NodeRef {
     }
 
     /// Drops the value and frees the memory. No one may use the node afterwards (N1).
-    pub(crate) fn free(self) {
+    pub(crate) fn free(self, store: &Store) {
         debug_assert!(!self.has(flag::KERNEL));
         // SAFETY: N1: the caller is `Store::bury` or the store's teardown, for which this is the last use.
-        unsafe { (self.vtable.free)(self) }
+        unsafe { (self.vtable.free)(self, store) }
     }
 }
 
@@ -662,9 +675,24 @@ unsafe fn drop_behaviour<T, B>(node: NodeRef) {
 
 /// # Safety
 /// The node is a `Node<T, B>` that nobody uses any more.
-unsafe fn free<T, B>(node: NodeRef) {
-    // SAFETY: it came from `Box::into_raw` of this very type.
-    drop(unsafe { Box::from_raw(node.0.as_ptr().cast::<Node<T, B>>()) });
+unsafe fn free<T, B>(node: NodeRef, store: &Store) {
+    let (raw, layout) = (node.0.cast::<Node<T, B>>(), Layout::new::<Node<T, B>>());
+    if !Slab::serves(layout) {
+        // SAFETY: it came from `Box::into_raw` of this very type.
+        return drop(unsafe { Box::from_raw(raw.as_ptr()) });
+    }
+    let _slot = SlotOnDrop(store, raw.cast(), layout);
+    // SAFETY: the caller's promise; what follows does not look into it any more.
+    unsafe { raw.drop_in_place() };
+}
+
+/// Gives a slot back, also when what was in it panics in its `Drop`.
+struct SlotOnDrop<'a>(&'a Store, NonNull<u8>, Layout);
+
+impl Drop for SlotOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.slab.borrow_mut().give_back(self.1, self.2);
+    }
 }
 
 /// A kernel's reference to a cell that it reads: a pinned pointer, no look-up and no count in the loop.
@@ -808,8 +836,9 @@ pub(crate) struct Event<T>(pub(crate) Option<T>);
 
 impl NodeRef {
     /// Allocates the node of an event source.
-    pub(crate) fn event<T: 'static>(place: u32) -> Self {
+    pub(crate) fn event<T: 'static>(store: &Store, place: u32) -> Self {
         Self::alloc(
+            store,
             Event::<T>(None),
             (),
             const { &EventTable::<T>::TABLE },

@@ -247,9 +247,8 @@ impl Probe {
 
     #[inline]
     fn now(&self) -> u64 {
-        match &*self.timer.borrow() {
-            Some(timer) => return timer.now(),
-            None => (),
+        if let Some(timer) = &*self.timer.borrow() {
+            return timer.now();
         }
         self.first_now()
     }
