@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
-use super::probe::{FULL, SHORT, TIMED};
+use super::probe::{FULL, SHORT, TALLIED, TIMED};
 use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
@@ -234,7 +234,13 @@ impl Store {
 
     #[inline(never)]
     fn drain_asked(&self, how: u8) {
-        if how == TIMED { self.drain_in::<TIMED>() } else { self.drain_in::<FULL>() }
+        const BOTH: u8 = TIMED | TALLIED;
+        match how {
+            TIMED => self.drain_in::<TIMED>(),
+            TALLIED => self.drain_in::<TALLIED>(),
+            BOTH => self.drain_in::<BOTH>(),
+            _ => self.drain_in::<FULL>(),
+        }
     }
 
     /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next. `HOW` it counts.
@@ -267,11 +273,16 @@ impl Store {
     #[inline(always)]
     fn turn_in_loop<const HOW: u8>(&self, node: NodeRef) -> Outcome {
         if HOW != FULL {
+            let before = node.stamp.get();
             let outcome = node.turn(self);
-            if HOW == TIMED {
+            if HOW & TIMED != 0 {
                 self.time_turn(node);
             }
-            self.note_outcome(node, outcome);
+            if HOW & TALLIED != 0 && outcome != Outcome::NOTHING {
+                self.note_tallied(node, before);
+            } else {
+                self.note_outcome(node, outcome);
+            }
             return outcome;
         }
         self.note_turn_due(node);

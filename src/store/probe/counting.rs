@@ -48,12 +48,14 @@ impl Row {
     }
 }
 
-/// The settle loop counts in short.
+/// The settle loop counts in short, ...
 pub(crate) const SHORT: u8 = 0;
-/// It counts in short, and times each turn.
+/// ... and times each turn, ...
 pub(crate) const TIMED: u8 = 1;
-/// It counts in full.
-pub(crate) const FULL: u8 = 2;
+/// ... and adds up emissions, ...
+pub(crate) const TALLIED: u8 = 2;
+/// ... or it counts in full.
+pub(crate) const FULL: u8 = 4;
 
 /// Which waves are timed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -223,12 +225,8 @@ impl Probe {
 
     /// Notes whether the hooks have more to do than count.
     pub(super) fn look_for_asked(&self) {
-        self.asked.set(self.timed.get() || !self.asks_for_times_alone());
-    }
-
-    /// Whether nothing but times may be asked for.
-    fn asks_for_times_alone(&self) -> bool {
-        !self.tally.is_open() && !self.tally.measures_levels() && self.log_period.get() == 0
+        let adds = self.tally.is_open() || self.tally.measures_levels();
+        self.asked.set(self.timed.get() || adds || self.log_period.get() != 0);
     }
 
     fn choose_timed(&self) {
@@ -336,11 +334,17 @@ impl Store {
     #[inline]
     pub(crate) fn counting(&self) -> u8 {
         let mixed = self.probe.mixed.get() == self.round_start.get();
-        match self.probe.asked.get() || mixed {
-            false => SHORT,
-            true if self.probe.asks_for_times_alone() && !mixed => TIMED,
-            true => FULL,
+        if self.probe.asked.get() || mixed { self.asked_counting(mixed) } else { SHORT }
+    }
+
+    #[cold]
+    fn asked_counting(&self, mixed: bool) -> u8 {
+        let (probe, tally) = (&self.probe, &self.probe.tally);
+        if mixed || probe.log_period.get() != 0 || tally.asks_for_more() {
+            return FULL;
         }
+        let timed = if probe.timed.get() { TIMED } else { SHORT };
+        timed | if tally.is_open() { TALLIED } else { SHORT }
     }
 
     /// The settle loop runs again in this round.
@@ -386,19 +390,23 @@ impl Store {
         if self.probe.tally.measures_levels() {
             self.note_level(node);
         }
-        if self.probe.again.get() == self.round_start.get() {
-            self.note_turn_again(node);
+        // What was counted in short is not in the row: in this round only if the loop runs again.
+        let round = self.round_start.get();
+        let last = if self.probe.again.get() == round { u32::MAX } else { round - 1 };
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
+            counts.emitted = counts.emitted.max(node.stamp.get().min(last));
         }
     }
 
-    /// What was counted in short when the loop ran first is not counted again.
-    #[cold]
-    fn note_turn_again(&self, node: NodeRef) {
-        if node.stamp.get() >= self.round_start.get()
-            && let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get())
-        {
-            counts.emitted = counts.emitted.max(self.round_start.get());
+    /// A turn in the settle loop has changed a cell whose value was of `before`: emissions are added up.
+    #[inline]
+    pub(crate) fn note_tallied(&self, node: NodeRef, before: u32) {
+        if node.has(flag::CUTOFF) {
+            // Its emissions outside of the loop are told by the row.
+            return self.note_emit(node);
         }
+        self.count_emit(node);
+        self.probe.tally.add(before);
     }
 
     /// A turn is over.

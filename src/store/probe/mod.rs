@@ -39,8 +39,8 @@ mod spans;
 #[cfg(feature = "trace")]
 pub use counting::Timing;
 #[cfg(feature = "trace")]
-pub(crate) use counting::{FULL, Probe, Row, SHORT, SlowCall, TIMED, Timer};
+pub(crate) use counting::{FULL, Probe, Row, SHORT, SlowCall, TALLIED, TIMED, Timer};
 #[cfg(feature = "trace")]
 pub(crate) use rows::Times;
 #[cfg(not(feature = "trace"))]
-pub(crate) use silent::{FULL, Probe, Row, SHORT, TIMED};
+pub(crate) use silent::{FULL, Probe, Row, SHORT, TALLIED, TIMED};

@@ -13,7 +13,8 @@ pub(crate) struct Probe(());
 
 pub(crate) const SHORT: u8 = 0;
 pub(crate) const TIMED: u8 = 1;
-pub(crate) const FULL: u8 = 2;
+pub(crate) const TALLIED: u8 = 2;
+pub(crate) const FULL: u8 = 4;
 
 impl Probe {
     pub(crate) fn bytes(&self) -> usize {
@@ -55,6 +56,9 @@ impl Store {
 
     #[inline(always)]
     pub(crate) fn note_outcome(&self, _: NodeRef, _: Outcome) {}
+
+    #[inline(always)]
+    pub(crate) fn note_tallied(&self, _: NodeRef, _: u32) {}
 
     #[inline(always)]
     pub(crate) fn note_turn_due(&self, _: NodeRef) {}

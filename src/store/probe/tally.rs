@@ -95,6 +95,20 @@ impl Tally {
         self.asking.get() > 0
     }
 
+    /// Whether more than sums of emissions is asked for.
+    pub(super) fn asks_for_more(&self) -> bool {
+        self.passes.get() > 0 || self.measures_levels()
+    }
+
+    /// One more emission, of a cell that did so last `before`.
+    #[inline]
+    pub(super) fn add(&self, before: u32) {
+        self.emits.set(self.emits.get() + 1);
+        if before > self.since.get() {
+            self.refires.set(self.refires.get() + 1);
+        }
+    }
+
     /// A pass begins; one inside another joins it.
     pub(crate) fn open_pass(&self) {
         if self.passes.replace(self.passes.get() + 1) == 0 {
@@ -165,10 +179,7 @@ impl Store {
     #[cold]
     pub(super) fn tally_emit(&self, node: NodeRef, before: u32) {
         let tally = &self.probe.tally;
-        tally.emits.set(tally.emits.get() + 1);
-        if before > tally.since.get() {
-            tally.refires.set(tally.refires.get() + 1);
-        }
+        tally.add(before);
         if tally.passes.get() > 0 {
             tally.fired.borrow_mut().push(self.id_of(node));
         }
