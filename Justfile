@@ -37,6 +37,15 @@ doc:
 bench *ARGS:
     cargo bench --bench cells -- "$@"
 
+# Other libraries on the same graphs, as a table (--quick: the answers alone): ARGS
+peers *ARGS:
+    cargo run --release --locked --manifest-path benches/peers/Cargo.toml --target-dir target/peers -- "$@"
+
+# Whether each target of speed and size is met, by ratios of one run: ARGS
+[no-exit-message]
+targets *ARGS:
+    cargo run --release --locked --manifest-path benches/peers/Cargo.toml --target-dir target/peers -- targets "$@"
+
 # Tests under AddressSanitizer (nightly, x86_64 Linux)
 asan:
     .ci/asan
