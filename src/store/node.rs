@@ -641,7 +641,7 @@ const fn table<T: 'static, B>(operator: &'static str) -> VTable {
         value_type: TypeId::of::<T>,
         type_name: std::any::type_name::<T>,
         operator,
-        bytes: size_of::<Node<T, B>>(),
+        bytes: Slab::room(Layout::new::<Node<T, B>>()),
     }
 }
 
