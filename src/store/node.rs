@@ -31,7 +31,7 @@ use std::alloc::Layout;
 use std::any::TypeId;
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
-use std::mem::{ManuallyDrop, size_of};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::callback::{fanout, fanout_event};
