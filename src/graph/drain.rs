@@ -14,7 +14,8 @@
 //! - I2: only occupied ranks are marked.
 //!
 //! Costs: a step within a word is a handful of instructions; a step to the next word is O(levels).
-//! Marking n dependents is O(n), with one memory access for neighbours that share a word.
+//! Marking n dependents is O(n); in a long list with one memory access for neighbours that share
+//! a word.
 
 use std::num::NonZeroU64;
 
@@ -24,6 +25,9 @@ use super::{Graph, Links, NONE, Rank, Record};
 
 /// An index at which no bitset has a word.
 pub(super) const NO_WORD: usize = usize::MAX;
+
+/// Lists of at most so many dependents are marked one by one.
+const SHORT: usize = 8;
 
 /// A cursor over the dirty nodes: a copy of one word of the bitset.
 ///
@@ -210,8 +214,13 @@ impl<P: Copy> Graph<P> {
     /// Marks a list of dependents in memory.
     #[inline(never)]
     fn mark_list(&mut self, list: u32) {
-        let entries = self.pool.slice(list);
-        self.dirty.mark_all(entries.iter().map(|entry| entry.rank));
+        let ranks = self.pool.slice(list).iter().map(|entry| entry.rank);
+        if ranks.len() > SHORT {
+            return self.dirty.mark_all(ranks);
+        }
+        for rank in ranks {
+            self.dirty.mark(rank);
+        }
     }
 
     /// Makes the lane read its word again.

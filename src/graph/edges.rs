@@ -11,9 +11,9 @@
 //! Invariants: I3 and I4 of the graph; and a list with a pooled part has its position 0 taken.
 //!
 //! Costs: `pop_in` and `link_new` are O(1), if the order holds; `link` and `unlink` look through
-//! the shorter of the two lists that would hold the edge.
+//! the shorter of the two lists that would hold the edge; `repack` is O(ranks + edges).
 
-use super::pool::Entry;
+use super::pool::{Entry, Pool};
 use super::{CellKey, CycleFound, EdgeKind, Graph, NONE, Rank};
 
 /// One of the lists of a node.
@@ -357,6 +357,21 @@ impl<P: Copy> Graph<P> {
             Side::Triggers => self.records[rank as usize].links.set_more(handle),
             Side::Quiet => self.cold[rank as usize].quiet = handle,
         }
+    }
+
+    /// Packs the pooled lists anew, in blocks that fit: those of one side together, by rank. Gives
+    /// back the rest.
+    pub(super) fn repack(&mut self) {
+        let ranks = self.records.len() as Rank;
+        let lists = || Side::ALL.into_iter().flat_map(|side| (0..ranks).map(move |r| (r, side)));
+        let slots = |(rank, side)| Pool::slots_for(self.pool.len(self.handle(rank, side)));
+        let mut packed = Pool::with_room(lists().map(slots).sum());
+        for (rank, side) in lists() {
+            let entries = self.pool.slice(self.handle(rank, side));
+            self.set_handle(rank, side, packed.adopt(entries));
+        }
+        self.pool = packed;
+        self.disturb();
     }
 
     /// Rewrites the ranks in the lists of `rank`, and those by which its neighbours refer to it,

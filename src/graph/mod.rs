@@ -399,7 +399,7 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn shrink_to_fit(&mut self) {
         self.records.shrink_to_fit();
         self.cold.shrink_to_fit();
-        self.pool.shrink_to_fit();
+        self.repack();
         self.dirty.shrink_to(self.records.len());
         self.deliver.shrink_to(self.records.len());
         self.free.shrink_to(self.records.len());

@@ -1,21 +1,26 @@
 //! Pooled lists: short lists of edge entries in one vector, addressed by handle.
 //!
-//! A list owns one block of `entries`, of a power-of-two size. It moves to a block of twice the
-//! size when it is full, and to one of half the size when three quarters of it are unused. Blocks
-//! and headers that are given up are chained in free lists and used again first.
+//! A list owns one block of `slots`, of a power-of-two size, and its handle is the index of that
+//! block: the first slot is the header, the entries follow, so that whoever walks a short list
+//! reads one cache line or two next to each other. A list moves to a block of twice the size when
+//! it is full, and to one of half the size when three quarters of it are unused; it then has a new
+//! handle. Blocks that are given up are chained in free lists and used again first.
 //!
 //! What it does not know: whose list it is, and what an entry refers to.
 //!
 //! Invariants:
-//! - I1: the blocks of live lists and the free blocks cover `entries` exactly, without overlap.
-//! - I2: a live list is not empty and is no longer than its block; an emptied list is freed and
-//!   its handle becomes [`NONE`].
-//! - I3: a free block names the next free one of its class in the `rank` of its first entry; a
-//!   free header names the next one in `start`, and has `len` 0.
+//! - I1: the blocks of live lists and the free blocks cover `slots` exactly, without overlap.
+//! - I2: the header of a live list tells its length and the size class of its block. It is not
+//!   empty and fits into its block beside the header; an emptied list is freed and its handle
+//!   becomes [`NONE`].
+//! - I3: the header of a free block tells its size class, and in place of the length the next free
+//!   block of that class.
 //!
 //! Costs: `push` and `pop` are amortised O(1). Once every size has been seen often enough they
 //! allocate nothing; a free block is never split or joined, so the memory held is at most the sum
-//! of the peaks of all sizes. `shrink_to_fit` repacks.
+//! of the peaks of all sizes. A list takes 8 bytes for each slot of its block: 2 slots for one
+//! entry, 4 for up to 3, 8 for up to 7. To give memory back, the owner packs its lists anew, with
+//! [`Pool::with_room`] and [`Pool::adopt`].
 
 use super::{EdgeKind, NONE, Rank};
 
@@ -23,7 +28,7 @@ use super::{EdgeKind, NONE, Rank};
 const POSITION_BITS: u32 = 30;
 /// The largest position that an entry can hold.
 const MAX_POSITION: u32 = (1 << POSITION_BITS) - 1;
-/// Block sizes: `1 << 0` to `1 << (CLASSES - 1)` entries.
+/// Size classes of blocks: `2 << 0` to `2 << (CLASSES - 1)` slots.
 const CLASSES: usize = 31;
 
 /// One end of an edge: the rank of the node at the other end, where that node keeps the twin of
@@ -71,48 +76,80 @@ impl Entry {
     }
 }
 
-/// The header of a list.
-#[derive(Clone, Copy, Debug)]
-struct Head {
-    /// The first entry of its block.
-    start: u32,
-    /// Entries in use.
-    len: u32,
-    /// The size class of its block.
-    class: u32,
+/// A slot of a block: the header if it is the first, else an entry or room for one.
+type Slot = Entry;
+
+/// The fields of a header, which lie in those of an entry.
+impl Slot {
+    /// The header of a list.
+    #[inline]
+    fn header(len: u32, class: u32) -> Self {
+        Self { rank: len, tag: class }
+    }
+
+    /// The length of the list.
+    #[inline]
+    fn list_len(self) -> u32 {
+        self.rank
+    }
+
+    /// The size class of the block.
+    #[inline]
+    fn class(self) -> u32 {
+        self.tag
+    }
+
+    /// The header of a free block.
+    #[inline]
+    fn free_header(next: u32, class: u32) -> Self {
+        Self { rank: next, tag: class }
+    }
+
+    /// The next free block.
+    #[inline]
+    fn next_free(self) -> u32 {
+        self.rank
+    }
 }
 
 /// All pooled lists of a graph.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     /// The blocks.
-    entries: Vec<Entry>,
-    /// The headers, indexed by handle.
-    heads: Vec<Head>,
-    /// The first free header.
-    free_head: u32,
+    slots: Vec<Slot>,
     /// The first free block of each class.
     free: [u32; CLASSES],
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        Self { entries: Vec::new(), heads: Vec::new(), free_head: NONE, free: [NONE; CLASSES] }
+        Self::with_room(0)
     }
 }
 
 impl Pool {
+    /// No lists, but room for so many slots; see [`Pool::slots_for`].
+    pub(super) fn with_room(slots: usize) -> Self {
+        Self { slots: Vec::with_capacity(slots), free: [NONE; CLASSES] }
+    }
+
+    /// The slots of the smallest block for a list of `len` entries.
+    pub(super) fn slots_for(len: u32) -> usize {
+        if len == 0 { 0 } else { size(class_for(len)) as usize }
+    }
+
     /// The length of a list; 0 for [`NONE`].
     #[inline]
     pub(super) fn len(&self, list: u32) -> u32 {
-        self.heads.get(list as usize).map_or(0, |head| head.len)
+        self.slots.get(list as usize).map_or(0, |head| head.list_len())
     }
 
     /// The entries of a list; none for [`NONE`].
     #[inline]
     pub(super) fn slice(&self, list: u32) -> &[Entry] {
-        match self.heads.get(list as usize) {
-            Some(head) => &self.entries[head.start as usize..][..head.len as usize],
+        let from = list as usize + 1;
+        match self.slots.get(list as usize) {
+            Some(head) => &self.slots[from..from + head.list_len() as usize],
             None => &[],
         }
     }
@@ -120,152 +157,139 @@ impl Pool {
     /// The entries of a list; none for [`NONE`].
     #[inline]
     pub(super) fn slice_mut(&mut self, list: u32) -> &mut [Entry] {
-        match self.heads.get(list as usize) {
-            Some(head) => &mut self.entries[head.start as usize..][..head.len as usize],
+        let from = list as usize + 1;
+        match self.slots.get(list as usize).copied() {
+            Some(head) => &mut self.slots[from..from + head.list_len() as usize],
             None => &mut [],
         }
     }
 
-    /// Appends to a list; [`NONE`] becomes the handle of a new one.
+    /// Appends to a list; [`NONE`] becomes the handle of a new one. The handle changes if the list
+    /// moves.
     pub(super) fn push(&mut self, list: &mut u32, entry: Entry) {
+        let (len, mut class) = (self.len(*list), 0);
         if *list == NONE {
-            *list = self.new_head();
+            *list = self.new_block(class);
+        } else {
+            class = self.head(*list).class();
+            if len + 1 == size(class) {
+                class += 1;
+                *list = self.relocate(*list, len, class);
+            }
         }
-        let Head { start, len, class } = self.heads[*list as usize];
-        let start = if len == 1 << class { self.relocate(*list, class + 1) } else { start };
-        self.entries[(start + len) as usize] = entry;
-        self.heads[*list as usize].len = len + 1;
+        let head = *list as usize;
+        self.slots[head] = Slot::header(len + 1, class);
+        self.slots[head + 1 + len as usize] = entry;
     }
 
     /// Drops the last entry of a list; an emptied list is freed and its handle becomes [`NONE`].
+    /// The handle changes if the list moves.
     pub(super) fn pop(&mut self, list: &mut u32) {
-        let head = &mut self.heads[*list as usize];
-        head.len -= 1;
-        let Head { start, len, class } = *head;
+        let head = self.head(*list);
+        let (len, mut class) = (head.list_len() - 1, head.class());
         if len == 0 {
-            self.free_block(start, class);
-            self.free_head(*list);
+            self.free_block(*list, class);
             *list = NONE;
-        } else if class >= 2 && len <= 1 << (class - 2) {
-            self.relocate(*list, class - 1);
+            return;
         }
+        if len < size(class) / 4 {
+            class -= 1;
+            *list = self.relocate(*list, len, class);
+        }
+        self.slots[*list as usize] = Slot::header(len, class);
+    }
+
+    /// Adds a list of `entries`, in the smallest block that fits, and returns its handle; [`NONE`]
+    /// if there are none.
+    pub(super) fn adopt(&mut self, entries: &[Entry]) -> u32 {
+        if entries.is_empty() {
+            return NONE;
+        }
+        let len = entries.len() as u32;
+        let list = self.new_block(class_for(len));
+        self.slots[list as usize] = Slot::header(len, class_for(len));
+        self.slice_mut(list).copy_from_slice(entries);
+        list
     }
 
     /// The heap bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>() + self.heads.capacity() * size_of::<Head>()
+        self.slots.capacity() * size_of::<Slot>()
     }
 
-    /// Repacks all lists into blocks that fit and gives back the rest. Handles stay valid.
-    pub(super) fn shrink_to_fit(&mut self) {
-        while self.heads.pop_if(|head| head.len == 0).is_some() {}
-        self.heads.shrink_to_fit();
-        let mut old = std::mem::take(self);
-        let live = old.heads.iter().filter(|head| head.len > 0);
-        let room = live.map(|head| head.len.next_power_of_two() as usize).sum();
-        self.entries.reserve_exact(room);
-        for handle in (0..old.heads.len()).rev() {
-            let head = &mut old.heads[handle];
-            if head.len == 0 {
-                head.start = self.free_head;
-                self.free_head = handle as u32;
-                continue;
-            }
-            let from = head.start as usize..(head.start + head.len) as usize;
-            head.class = head.len.next_power_of_two().trailing_zeros();
-            head.start = self.new_block(head.class);
-            self.entries[head.start as usize..][..from.len()].copy_from_slice(&old.entries[from]);
-        }
-        self.heads = old.heads;
+    /// The header of a list, which is not [`NONE`].
+    #[inline]
+    fn head(&self, list: u32) -> Slot {
+        self.slots[list as usize]
     }
 
-    /// A header for a new list, with a block for one entry.
-    fn new_head(&mut self) -> u32 {
-        let start = self.new_block(0);
-        let head = Head { start, len: 0, class: 0 };
-        if self.free_head == NONE {
-            self.heads.push(head);
-            return index(self.heads.len() - 1);
-        }
-        let list = self.free_head;
-        self.free_head = self.heads[list as usize].start;
-        self.heads[list as usize] = head;
-        list
-    }
-
-    /// Puts a header on the free list.
-    fn free_head(&mut self, list: u32) {
-        self.heads[list as usize] = Head { start: self.free_head, len: 0, class: 0 };
-        self.free_head = list;
-    }
-
-    /// A block of `class`: a free one, or a new one at the end.
+    /// A block of `class`, whose header is yet to be set: a free one, or a new one at the end.
     fn new_block(&mut self, class: u32) -> u32 {
         let start = self.free[class as usize];
         if start != NONE {
-            self.free[class as usize] = self.entries[start as usize].rank;
+            self.free[class as usize] = self.head(start).next_free();
             return start;
         }
-        let start = self.entries.len();
-        let end = start + (1 << class);
+        let start = self.slots.len();
+        let end = start + size(class) as usize;
         index(end);
-        self.entries.resize(end, Entry::EMPTY);
+        self.slots.resize(end, Slot::EMPTY);
         index(start)
     }
 
     /// Puts a block on the free list of its class.
     fn free_block(&mut self, start: u32, class: u32) {
-        self.entries[start as usize].rank = self.free[class as usize];
+        self.slots[start as usize] = Slot::free_header(self.free[class as usize], class);
         self.free[class as usize] = start;
     }
 
-    /// Moves a list to a block of `class`, and returns where that starts.
+    /// Moves the first `len` entries of a list to a block of `class`, whose header is yet to be
+    /// set, and returns the new handle.
     #[cold]
-    fn relocate(&mut self, list: u32, class: u32) -> u32 {
-        let old = self.heads[list as usize];
+    fn relocate(&mut self, list: u32, len: u32, class: u32) -> u32 {
         let start = self.new_block(class);
-        let from = old.start as usize..(old.start + old.len) as usize;
-        self.entries.copy_within(from, start as usize);
-        self.free_block(old.start, old.class);
-        self.heads[list as usize] = Head { start, len: old.len, class };
+        let from = list as usize + 1;
+        self.slots.copy_within(from..from + len as usize, start as usize + 1);
+        self.free_block(list, self.head(list).class());
         start
     }
 
     /// Asserts the invariants; `owned` are all handles in use.
     #[cfg(test)]
     pub(super) fn check(&self, owned: &[u32]) {
-        let mut uses = vec![0u8; self.entries.len()];
-        let mut cover = |start: u32, class: u32| {
-            for entry in &mut uses[start as usize..][..1 << class] {
-                *entry += 1;
+        let mut uses = vec![0u8; self.slots.len()];
+        let mut cover = |start: u32| {
+            for slot in &mut uses[start as usize..][..size(self.head(start).class()) as usize] {
+                *slot += 1;
             }
         };
-        let mut handles = owned.to_vec();
         for &list in owned {
-            let head = self.heads[list as usize];
-            assert!(head.len > 0 && head.len <= 1 << head.class, "I2: length");
-            cover(head.start, head.class);
+            let head = self.head(list);
+            assert!(head.list_len() > 0 && head.list_len() < size(head.class()), "I2: length");
+            cover(list);
         }
         for (class, &first) in (0..).zip(&self.free) {
             let mut start = first;
             while start != NONE {
-                cover(start, class);
-                start = self.entries[start as usize].rank;
+                assert_eq!(self.head(start).class(), class, "I3: class");
+                cover(start);
+                start = self.head(start).next_free();
             }
         }
         assert!(uses.iter().all(|&count| count == 1), "I1: blocks cover");
-        let mut head = self.free_head;
-        while head != NONE {
-            assert_eq!(self.heads[head as usize].len, 0, "I3: free header");
-            handles.push(head);
-            head = self.heads[head as usize].start;
-        }
-        handles.sort_unstable();
-        assert!(
-            handles.into_iter().eq(0..self.heads.len() as u32),
-            "I3: every header is owned once or free"
-        );
     }
+}
+
+/// The slots of a block of `class`, header included.
+#[inline]
+fn size(class: u32) -> u32 {
+    2 << class
+}
+
+/// The class of the smallest block for a list of `len` entries, which is not 0.
+#[inline]
+fn class_for(len: u32) -> u32 {
+    len.ilog2()
 }
 
 /// A position in a vector as an index that is not [`NONE`].
@@ -294,6 +318,39 @@ mod tests {
         assert!(Entry::EMPTY.is_empty());
     }
 
+    /// Packs all of `lists` into a new pool, and rewrites the handles.
+    fn repack(pool: &mut Pool, lists: &mut [u32]) {
+        let room = lists.iter().map(|&list| Pool::slots_for(pool.len(list))).sum();
+        let mut packed = Pool::with_room(room);
+        for list in lists {
+            *list = packed.adopt(pool.slice(*list));
+        }
+        *pool = packed;
+    }
+
+    #[test]
+    fn blocks_are_the_smallest_that_fit() {
+        let sizes = [(0, 0), (1, 2), (2, 4), (3, 4), (4, 8), (7, 8), (8, 16), (15, 16)];
+        for (len, slots) in sizes {
+            assert_eq!(Pool::slots_for(len), slots, "{len} entries");
+            let (mut pool, mut list) = (Pool::default(), NONE);
+            (0..len).for_each(|i| pool.push(&mut list, entry(i)));
+            let mut packed = Pool::default();
+            let adopted = packed.adopt(pool.slice(list));
+            assert_eq!(adopted == NONE, len == 0);
+            assert_eq!((packed.slice(adopted), packed.slots.len()), (pool.slice(list), slots));
+        }
+        let mut pool = Pool::default();
+        let mut list = NONE;
+        (0..7).for_each(|i| pool.push(&mut list, entry(i)));
+        assert_eq!(pool.slots.len(), 2 + 4 + 8);
+        let before = list;
+        pool.push(&mut list, entry(7));
+        assert_ne!(list, before, "a list that moves has a new handle");
+        assert!(pool.slice(list).iter().copied().eq((0..8).map(entry)));
+        pool.check(&[list]);
+    }
+
     #[test]
     fn lists_grow_shrink_and_leave_reusable_blocks() {
         let mut pool = Pool::default();
@@ -309,7 +366,7 @@ mod tests {
                 pool.pop(&mut lists[0]);
             }
             assert_eq!(pool.len(lists[0]), 5);
-            assert_eq!(pool.heads[lists[0] as usize].class, 4, "a block of 16");
+            assert_eq!(size(pool.head(lists[0]).class()), 16, "a block of 16");
             assert_eq!(pool.slice(lists[0])[4], entry(12));
             pool.check(&lists);
             for list in &mut lists {
@@ -321,7 +378,7 @@ mod tests {
             assert!(round == 0 || held == pool.bytes());
             held = pool.bytes();
         }
-        pool.shrink_to_fit();
+        repack(&mut pool, &mut []);
         assert_eq!(pool.bytes(), 0);
     }
 
@@ -332,13 +389,19 @@ mod tests {
         for i in 0..400 {
             pool.push(&mut lists[i as usize % 4], entry(i));
         }
-        for _ in 0..100 {
-            pool.pop(&mut lists[1]);
+        (0..100).for_each(|_| pool.pop(&mut lists[1]));
+        (0..60).for_each(|_| pool.pop(&mut lists[2]));
+        let before = pool.bytes();
+        repack(&mut pool, &mut lists);
+        assert_eq!(lists[1], NONE);
+        pool.check(&[lists[0], lists[2], lists[3]]);
+        for (first, len) in [(0, 100), (2, 40), (3, 100)] {
+            let entries = (first..).step_by(4).map(entry).take(len);
+            assert!(pool.slice(lists[first as usize]).iter().copied().eq(entries));
         }
-        pool.shrink_to_fit();
-        let live = [lists[0], lists[2], lists[3]];
-        pool.check(&live);
-        assert_eq!(pool.slice(lists[3])[99], entry(399));
+        let slots = 128 + 64 + 128;
+        assert_eq!(pool.bytes(), slots * size_of::<Slot>());
+        assert!(pool.bytes() < before, "memory is given back");
         pool.push(&mut lists[1], entry(0));
         pool.check(&lists);
     }
