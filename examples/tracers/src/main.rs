@@ -15,6 +15,8 @@ mod check;
 mod desk;
 #[path = "../../frame_storm/dmx.rs"]
 mod dmx;
+#[path = "../../frame_storm/monitor.rs"]
+mod monitor;
 #[path = "../../frame_storm/options.rs"]
 mod options;
 #[path = "../../frame_storm/parts.rs"]
