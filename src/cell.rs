@@ -197,7 +197,7 @@ impl<T: 'static, M> Cell<T, M> {
 
     /// Where the cell was made.
     pub fn place(&self) -> Option<&'static Location<'static>> {
-        with_store(|store| Some(store.place(self.strong.node(store).place))).ok().flatten()
+        self.look(|store, node| store.place(node.place))
     }
 
     /// Clones the value.
@@ -459,7 +459,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn end(&self) -> Option<End> {
-        with_store(|store| store.end_of(self.strong.node(store))).ok().flatten()
+        self.look(Store::end_of).flatten()
     }
 
     /// Whether the cell ended well.

@@ -7,8 +7,8 @@
 //! Invariants that the `SAFETY` lines name:
 //! - **N1 alive** A [`NodeRef`] is dereferenced only while its node is allocated. A node is freed by `Remains::bury`
 //!   alone (from `Store::drop_soon`, `Store::bury` and the teardown), when no user code is on the stack, after its id,
-//!   its row, its edges and its subscribers are gone; whatever waits for it in the queue names it by id. Edges keep every
-//!   node that an [`Input`] of a linked node points to.
+//!   its row, its edges and its subscribers are gone; whatever waits for it in the queue names it by id. Handles count, and
+//!   follow their pointer while the store is open alone; edges keep every node that an [`Input`] of a linked node points to.
 //! - **N2 typed** A node's value is a `T` exactly if its vtable was made by `table::<T, _>`. Typed handles and inputs
 //!   are made only with the `T` of the node they came from; upgrades compare the `TypeId`.
 //! - **N3 lent** A value is overwritten only when no user code that it could be lent to is on the stack: the settle

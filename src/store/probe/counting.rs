@@ -436,7 +436,9 @@ impl Store {
     /// A turn did not come to its end, or waits for another one: what it has worked so far is its own.
     #[inline]
     pub(crate) fn note_part(&self, node: Option<NodeRef>) {
-        node.filter(|_| self.probe.timed.get()).into_iter().for_each(|node| self.time_turn(node));
+        if let Some(node) = node.filter(|_| self.probe.timed.get()) {
+            self.time_turn(node);
+        }
     }
 
     /// The time since the last boundary is that of a cell's turn.
