@@ -1,16 +1,12 @@
 //! Draining: visiting the dirty nodes from the lowest rank up while more of them become dirty.
 //!
-//! The cursor, a [`Lane`], keeps the word of the bitset that is being drained in registers. Every
-//! change of it is also stored, so memory is never behind, but the next step does not wait for a
-//! load of what the last one stored. The graph notes which word the lane holds, as `open`. Whoever
-//! changes the bitset other than through the lane *disturbs* it: erases that note, upon which the
-//! lane reads the word again before its next step.
+//! The cursor, a [`Lane`], keeps the open word of the dirty set in registers. Whoever changes edges or ranks, or marks other
+//! than through the lane, *disturbs* it: closes the word, upon which the lane opens one anew before its next step.
 //!
 //! What it does not know: what is computed, and whether a computed node has changed.
 //!
 //! Invariants:
-//! - I1: if `open` is a word, the lane in use has that index, its word equals the one in memory,
-//!   and all words below are zero.
+//! - I1: if the word of the lane in use is open, its word equals the one in the set.
 //! - I2: only occupied ranks are marked.
 //!
 //! Costs: a step within a word is a handful of instructions; a step to the next word is O(levels).
@@ -20,14 +16,9 @@
 use std::num::NonZeroU64;
 
 use super::column::CHUNK;
+use super::dirty::NO_WORD;
 use super::frontier::{bit_of, lowest_in, word_of};
 use super::{Graph, Links, NONE, Rank, Record};
-
-/// An index at which no bitset has a word.
-pub(super) const NO_WORD: usize = usize::MAX;
-
-/// Lists of at most so many dependents are marked one by one.
-const SHORT: usize = 8;
 
 /// A cursor over the dirty nodes: a copy of one word of the bitset.
 ///
@@ -55,7 +46,7 @@ impl<P: Copy> Graph<P> {
     /// Takes the lowest dirty rank; `None` if nothing is dirty.
     #[inline]
     pub(crate) fn next_dirty(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
-        if lane.index != self.open {
+        if !self.dirty.is_open(lane.index) {
             lane.word = 0;
         }
         self.take_from(lane)
@@ -65,25 +56,28 @@ impl<P: Copy> Graph<P> {
     /// in which that node has changed. `rank` is where the node is now.
     #[inline(always)]
     pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
-        // The edges were read with the rank. If any edge or rank has changed since, the lane is disturbed.
-        if lane.index == self.open {
-            let next = lane.last.wrapping_add(1);
-            // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked. What
-            // is compared was read with the last node, so that the next step does not wait for a load.
-            if lane.links == Links::only(next)
-                && word_of(next) == lane.index
-                && lane.word & bit_of(next) == 0
-            {
-                return self.take(next, lane);
-            }
-            if lane.links == Links::NONE {
-                return self.take_from(lane);
-            }
-            self.mark_in_lane(lane);
+        if !self.dirty.is_open(lane.index) {
+            self.mark_dependents_outside(rank);
+            lane.word = 0;
             return self.take_from(lane);
         }
-        self.mark_dependents_outside(rank);
-        lane.word = 0;
+        // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
+        let next = lane.last.wrapping_add(1);
+        // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked. What
+        // is compared was read with the last node, so that the next step does not wait for a load.
+        if lane.links == Links::only(next)
+            && word_of(next) == lane.index
+            && lane.word & bit_of(next) == 0
+        {
+            return self.take(next, lane);
+        }
+        let (first, more) = (lane.links.first(), lane.links.more());
+        if first != NONE {
+            lane.word = self.dirty.mark_beside(first, (lane.index, lane.word));
+            if more != NONE {
+                lane.word = self.mark_more(lane, more);
+            }
+        }
         self.take_from(lane)
     }
 
@@ -98,11 +92,15 @@ impl<P: Copy> Graph<P> {
     /// The first half of [`Graph::mark_and_next`] alone.
     #[cfg(test)]
     pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
-        if lane.index != self.open {
+        if !self.dirty.is_open(lane.index) {
             return self.mark_dependents_outside(rank);
         }
-        self.mark_in_lane(lane);
-        self.dirty.set_word(lane.index, lane.word);
+        let (first, more) = (lane.links.first(), lane.links.more());
+        if first != NONE {
+            lane.word = self.dirty.mark_beside(first, (lane.index, lane.word));
+            lane.word = self.mark_more(lane, more);
+        }
+        self.dirty.store(lane.word);
     }
 
     /// Takes the lowest rank of the lane's word, or of the first word after it that is not zero. Stores the word.
@@ -110,12 +108,12 @@ impl<P: Copy> Graph<P> {
     fn take_from(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
         loop {
             if lane.word == 0 {
-                (lane.index, lane.word) = self.refill(lane.index);
+                (lane.index, lane.word) = self.next_word();
             }
             let word = NonZeroU64::new(lane.word)?;
             let rank = lowest_in(lane.index, word);
             lane.word = word.get() & (word.get() - 1);
-            self.dirty.set_word(lane.index, lane.word);
+            self.dirty.store(lane.word);
             let taken = self.take(rank, lane);
             if taken.is_some() {
                 return taken;
@@ -123,28 +121,23 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// Marks the dependents of the lane's last rank; those in the lane's own word in the lane only, for the caller to
-    /// store.
-    #[inline(always)]
-    fn mark_in_lane(&mut self, lane: &mut Lane) {
-        let (first, more) = (lane.links.first(), lane.links.more());
-        if word_of(first) == lane.index {
-            lane.word |= bit_of(first);
-        } else if first != NONE {
-            self.dirty.mark(first);
-        }
-        if more != NONE {
-            self.dirty.set_word(lane.index, lane.word);
-            self.mark_list(more);
-            lane.word = self.dirty.word(lane.index);
-        }
+    #[cold]
+    #[inline(never)]
+    fn next_word(&mut self) -> (usize, u64) {
+        self.dirty.store(0);
+        self.dirty.open_first()
+    }
+
+    /// Marks a list of dependents, those in the lane's own word in that, which is given back.
+    #[inline(never)]
+    fn mark_more(&mut self, lane: &Lane, list: u32) -> u64 {
+        self.dirty.mark_all_beside(self.pool.slice(list), (lane.index, lane.word))
     }
 
     /// Makes a node dirty. Does nothing if `rank` is vacant.
     pub(crate) fn mark_dirty(&mut self, rank: Rank) {
         if self.is_occupied(rank) {
             self.dirty.mark(rank);
-            self.disturb();
         }
     }
 
@@ -154,20 +147,15 @@ impl<P: Copy> Graph<P> {
         let (first, more) = (links.first(), links.more());
         if first != NONE {
             self.dirty.mark(first);
-            self.disturb();
         }
         if more != NONE {
-            self.mark_list(more);
+            self.dirty.mark_all(self.pool.slice(more));
         }
     }
 
     /// Makes a node clean, and tells whether it was dirty.
     pub(crate) fn take_dirty(&mut self, rank: Rank) -> bool {
-        let was = self.dirty.clear(rank);
-        if was {
-            self.disturb();
-        }
-        was
+        self.dirty.clear(rank)
     }
 
     /// Whether a node is dirty.
@@ -211,22 +199,10 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// Marks a list of dependents in memory.
-    #[inline(never)]
-    fn mark_list(&mut self, list: u32) {
-        let ranks = self.pool.slice(list).iter().map(|entry| entry.rank);
-        if ranks.len() > SHORT {
-            return self.dirty.mark_all(ranks);
-        }
-        for rank in ranks {
-            self.dirty.mark(rank);
-        }
-    }
-
     /// Makes the lane read its word again.
     #[inline]
     pub(super) fn disturb(&mut self) {
-        self.open = NO_WORD;
+        self.dirty.close();
     }
 
     /// The hot row of a rank. Past the last rank it is the row of a vacant one, or there is none.
@@ -234,17 +210,6 @@ impl<P: Copy> Graph<P> {
     fn hot(&self, rank: Rank) -> &Record<P> {
         let index = rank as usize;
         &self.records.chunk_of(index)[index % CHUNK]
-    }
-
-    /// Goes on from the word at `left` to the first word that is not zero. By value, so that a
-    /// lane can stay in registers.
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self, left: usize) -> (usize, u64) {
-        self.dirty.settle_word(left);
-        let (index, word) = self.dirty.first_word().unwrap_or((NO_WORD, 0));
-        self.open = index;
-        (index, word)
     }
 }
 

@@ -13,7 +13,7 @@
 use std::num::NonZeroU64;
 
 use super::Rank;
-use super::drain::NO_WORD;
+use super::dirty::NO_WORD;
 use super::frontier::{Frontier, bit_of, lowest_in, word_of};
 
 /// A set of ranks.

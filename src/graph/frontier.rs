@@ -79,6 +79,17 @@ impl Frontier {
         self.merge(word_of(rank), bit_of(rank));
     }
 
+    /// Adds `rank` if its word is not zero, and tells whether that is so.
+    #[inline]
+    pub(super) fn mark_in_use(&mut self, rank: Rank) -> bool {
+        let word = &mut self.words[word_of(rank)];
+        let was = *word;
+        if was != 0 {
+            *word = was | bit_of(rank);
+        }
+        was != 0
+    }
+
     /// Adds all of `ranks`. Neighbours that share a word cost one memory access together.
     #[inline]
     pub(super) fn mark_all(&mut self, ranks: impl Iterator<Item = Rank>) {

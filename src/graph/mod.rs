@@ -26,6 +26,7 @@
 //! with a pointer as payload, and 8 in the id table. Rows are allocated 1024 at a time.
 
 mod column;
+mod dirty;
 mod drain;
 mod due;
 mod edges;
@@ -48,7 +49,7 @@ pub(crate) use column::Column;
 pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;
 
-use drain::NO_WORD;
+use dirty::Dirty;
 use due::Due;
 use ids::Ids;
 use pool::{Entry, Pool};
@@ -105,7 +106,8 @@ impl<P> Default for Record<P> {
     }
 }
 
-/// The trigger dependents of a node, in one word: the first, or [`NONE`], and the list of the others, or [`NONE`].
+/// The trigger dependents of a node, in one word: the first, or [`NONE`], and the list of the others, or [`NONE`]: there is
+/// none without a first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Links(u64);
 
@@ -186,12 +188,9 @@ pub(crate) struct Graph<P: Copy> {
     /// All edges that are not in a row.
     pool: Pool,
     /// Nodes to be computed.
-    dirty: Frontier,
+    dirty: Dirty,
     /// Changed nodes that have subscribers to be told.
     deliver: Due,
-    /// The word of `dirty` that the lane in use holds; [`NO_WORD`] if there is none, or if
-    /// `dirty` was changed other than through the lane since the lane last read it.
-    open: usize,
     /// Whether no rank may be given out again for now.
     held: bool,
     /// The number of vacant ranks.
@@ -223,9 +222,8 @@ impl<P: Copy> Graph<P> {
             records: Column::new(),
             cold: Column::new(),
             pool: Pool::default(),
-            dirty: Frontier::default(),
+            dirty: Dirty::default(),
             deliver: Due::default(),
-            open: NO_WORD,
             held: false,
             vacant: 0,
             free: Frontier::default(),
