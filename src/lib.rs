@@ -85,7 +85,7 @@ pub use observe::{
     periodic::{log_hot_cells, log_hot_cells_every},
     timing::{set_timing, set_timing_clock, timing},
 };
-pub use operators::combine::{Cells, combine, join_vec};
+pub use operators::combine::{Cells, Values, combine, combine_vec, join_vec};
 pub use operators::computed::{effect, untracked};
 pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;

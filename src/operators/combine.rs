@@ -1,4 +1,5 @@
-//! Operators over the values of several inputs: `join`, `join_vec`, `combine`. Each is one node with an edge from every distinct input.
+//! Operators over the values of several inputs: `join`, `join_vec`, `combine`, `combine_vec`. Each is one node with an edge
+//! from every distinct input.
 
 use std::panic::Location;
 use std::rc::Rc;
@@ -83,17 +84,22 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     }
 }
 
-struct JoinVec<T: 'static> {
+/// What `f` makes of the values of a list of cells.
+struct OverList<T: 'static, F, const JOINS: bool> {
     inputs: Vec<Input<T>>,
+    f: F,
 }
 
-impl<T: Clone + 'static> Kernel for JoinVec<T> {
-    type Out = Vec<T>;
-    const OPERATOR: &'static str = "join_vec";
+impl<T: 'static, R: 'static, F, const JOINS: bool> Kernel for OverList<T, F, JOINS>
+where
+    F: FnMut(Values<'_, T>) -> R + 'static,
+{
+    type Out = R;
+    const OPERATOR: &'static str = if JOINS { "join_vec" } else { "combine_vec" };
 
-    fn turn(&mut self, turn: Turn, emit: impl FnOnce(Vec<T>)) -> Over {
+    fn turn(&mut self, turn: Turn, emit: impl FnOnce(R)) -> Over {
         if turn.is_seed() || self.inputs.iter().any(|input| input.fresh(turn)) {
-            emit(self.inputs.iter().map(|input| input.with(T::clone)).collect());
+            emit((self.f)(Values { inputs: &self.inputs }));
         }
         over_when_all(turn, self.inputs.iter())
     }
@@ -125,8 +131,86 @@ pub fn join_vec<T: Clone + 'static, M>(
     cells: impl IntoIterator<Item = Cell<T, M>>,
 ) -> Cell<Vec<T>, CellImmutable> {
     let place = Location::caller();
-    let inputs: Fallible<Vec<_>> = cells.into_iter().map(|cell| input_of(cell.strong)).collect();
-    expect(inputs.and_then(|inputs| derive(JoinVec { inputs }, place)))
+    let inputs: Fallible<_> = cells.into_iter().map(|cell| input_of(cell.strong)).collect();
+    let f = |values: Values<'_, T>| values.iter().collect();
+    expect(inputs.and_then(|inputs| derive(OverList::<_, _, true> { inputs, f }, place)))
+}
+
+/// The values of the inputs of [`combine_vec`], in the order given. Each is lent where it lies, so that nothing is
+/// cloned or collected.
+pub struct Values<'a, T: 'static> {
+    inputs: &'a [Input<T>],
+}
+
+impl<T: std::fmt::Debug> std::fmt::Debug for Values<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.fold(&mut f.debug_list(), |list, value| list.entry(value)).finish()
+    }
+}
+
+impl<T: 'static> Values<'_, T> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.inputs.is_empty()
+    }
+
+    /// Lends one of them to `f`.
+    ///
+    /// # Panics
+    /// When there are not that many.
+    #[track_caller]
+    pub fn with<R>(&self, index: usize, f: impl FnOnce(&T) -> R) -> R {
+        self.inputs[index].with(f)
+    }
+
+    /// Lends each in turn to `f`, which gets what it gave for the one before, first `init`.
+    #[inline]
+    pub fn fold<A>(&self, init: A, mut f: impl FnMut(A, &T) -> A) -> A {
+        self.inputs.iter().fold(init, |sum, input| input.with(|value| f(sum, value)))
+    }
+
+    /// Clones each in turn.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator
+    where
+        T: Clone,
+    {
+        self.inputs.iter().map(|input| input.with(T::clone))
+    }
+}
+
+/// A cell with what `f` makes of the values of any number of cells of one type: one node, computed once a wave, however
+/// many of them changed. [`combine`] for lists: `f` looks at the values where they lie, so nothing is cloned or
+/// collected. Without cells `f` runs once, and the cell is complete. Completes when all have, fails when one does.
+///
+/// A wave costs a look at each cell, and what `f` does.
+///
+/// ```
+/// use hyphae::{Cell, combine_vec};
+/// let words: Vec<_> = ["one", "two"].map(|word| Cell::new(word.to_string())).into();
+/// let letters = combine_vec(&words, |words| words.fold(0, |sum, word| sum + word.len()));
+/// let longest = combine_vec(&[letters.clone(), Cell::new(4).lock()], |n| n.iter().max());
+/// words[1].set("three".to_string());
+/// assert_eq!((letters.get(), longest.get()), (8, Some(8)));
+/// ```
+///
+/// # Panics
+/// When one of them was disposed of or is lent to an `update`, or the store is gone; and when `f` does, now.
+#[track_caller]
+pub fn combine_vec<'c, T: 'static, M: 'c, R: 'static, F>(
+    cells: impl IntoIterator<Item = &'c Cell<T, M>>,
+    f: F,
+) -> Cell<R, CellImmutable>
+where
+    F: FnMut(Values<'_, T>) -> R + 'static,
+{
+    let place = Location::caller();
+    let inputs: Fallible<_> = cells.into_iter().map(|c| input_of(c.strong.clone())).collect();
+    expect(inputs.and_then(|inputs| derive(OverList::<_, _, false> { inputs, f }, place)))
 }
 
 mod sealed {

@@ -1,8 +1,8 @@
 //! What a combinator costs: one node, one edge for each distinct input, one turn a wave; and the names it gets.
 
 use hyphae::{
-    Cell, CellId, CellImmutable, Pipeline, Source, arena, batch, combine, join_vec, merge_vec,
-    selector, zip_vec,
+    Cell, CellId, CellImmutable, Pipeline, Source, arena, batch, combine, combine_vec, join_vec,
+    merge_vec, selector, zip_vec,
 };
 
 use crate::support::{Count, Log};
@@ -48,6 +48,7 @@ fn each_is_one_node_with_an_edge_from_each_input() {
             a + b + c + d + e + f + g + h
         }))
     });
+    check_cost(1, 8, "combine_vec", || kept(combine_vec(&cells, |all| all.iter().sum::<i32>())));
     // A selector is a node of its own, and one for each key that somebody asks for.
     check_cost(3, 3, "selector", || {
         let selector = selector(a);
@@ -66,6 +67,7 @@ fn each_is_one_node_with_an_edge_from_each_input() {
 fn without_inputs_it_is_one_node_without_edges() {
     let none = Vec::<Cell<i32>>::new;
     check_cost(1, 0, "join_vec", || kept(join_vec(none())));
+    check_cost(1, 0, "combine_vec", || kept(combine_vec(&none(), |all| all.len())));
     check_cost(1, 0, "zip_vec", || kept(zip_vec(none())));
     check_cost(1, 0, "merge", || kept(merge_vec(none())));
 }
@@ -78,6 +80,7 @@ fn the_same_cell_twice_is_one_edge() {
     check_cost(1, 1, "concat", || kept(a.concat(&a)));
     check_cost(1, 1, "take_until", || kept(a.take_until(&a)));
     check_cost(1, 1, "zip_vec", || kept(zip_vec(vec![a.clone(); 20])));
+    check_cost(1, 1, "combine_vec", || kept(combine_vec(&vec![a.clone(); 20], |all| all.len())));
     check_cost(1, 1, "combine", || kept(combine((&a, &a, &a), |(x, y, z)| x + y + z)));
 }
 
@@ -91,6 +94,19 @@ fn a_cell_that_is_both_trigger_and_read_wakes() {
     let _guards = (log.on(&beside), log.on(&sampled.join(&sampled)));
     a.set(2);
     log.check(&[(1, 1), (1, 1), (2, 2), (2, 2)]);
+}
+
+/// What can't be cloned can be combined.
+#[test]
+fn combine_vec_lends_what_it_gives() {
+    struct Name(&'static str);
+    let names = ["ab", "cd", "ef"].map(|name| Cell::new(Name(name)));
+    let last = combine_vec(&names, |names| {
+        let letters = names.fold(String::new(), |line, name| line + name.0);
+        (letters, names.with(names.len() - 1, |name| name.0))
+    });
+    names[2].set(Name("gh"));
+    assert_eq!(last.get(), ("abcdgh".to_string(), "gh"));
 }
 
 #[test]

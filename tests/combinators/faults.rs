@@ -3,7 +3,9 @@
 
 use std::cell::Cell as StdCell;
 
-use hyphae::{Cell, CellImmutable, Pipeline, Source, arena, batch, combine, join_vec, selector};
+use hyphae::{
+    Cell, CellImmutable, Pipeline, Source, arena, batch, combine, combine_vec, join_vec, selector,
+};
 
 use crate::support::{Heard, Log, caught};
 
@@ -31,9 +33,10 @@ fn sum((a, b): &(Brittle, Brittle)) -> i32 {
 }
 
 /// Each combinator as a cell of numbers that gets the values of both and adds them, or passes the first's.
-const MAKERS: [Maker; 9] = [
+const MAKERS: [Maker; 10] = [
     ("join", |a, b, _| a.join(b).map(sum).materialize()),
     ("join_vec", |a, b, _| join_vec([a.clone(), b.clone()]).map(|v| v[0].0 + v[1].0).materialize()),
+    ("combine_vec", |a, b, _| combine_vec([a, b], |all| all.iter().map(|v| v.0).sum())),
     ("zip", |a, b, _| a.zip(b).map(sum).materialize()),
     ("merge", |a, b, _| a.merge(b).map(|v| v.0).materialize()),
     ("concat", |a, b, _| a.concat(b).map(|v| v.0).materialize()),

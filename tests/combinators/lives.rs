@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use hyphae::{
     Cell, CellImmutable, Pipeline, Scope, Source, SubscriptionGuard, arena, batch, combine,
-    join_vec, merge_vec, selector, zip_vec,
+    combine_vec, join_vec, merge_vec, selector, zip_vec,
 };
 
 use crate::support::{Heard, Log, caught};
@@ -15,7 +15,7 @@ use crate::support::{Heard, Log, caught};
 type Maker = (&'static str, fn(&Cell<i32>, &Cell<i32>) -> Box<dyn Any>);
 
 /// Every combinator; each keeps both cells.
-const MAKERS: [Maker; 13] = [
+const MAKERS: [Maker; 14] = [
     ("join", |a, b| Box::new(a.join(b))),
     ("join_vec", |a, b| Box::new(join_vec([a.clone(), b.clone()]))),
     ("zip", |a, b| Box::new(a.zip(b))),
@@ -31,6 +31,7 @@ const MAKERS: [Maker; 13] = [
         Box::new((a.sample_on(&source), b.clone()))
     }),
     ("combine", |a, b| Box::new(combine((a, b), |(a, b)| a + b))),
+    ("combine_vec", |a, b| Box::new(combine_vec([a, b], |all| all.iter().sum::<i32>()))),
     ("selector", |a, b| {
         let keys = [selector(a).is(1), selector(b).is(1)];
         Box::new(keys)

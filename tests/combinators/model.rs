@@ -57,7 +57,7 @@ fn refer(op: Op, lanes: &[Lane], reads: &[usize]) -> Referred {
         Op::Merge | Op::MergeVec => merge(lanes, reads),
         Op::Concat => concat(&lanes[0], &lanes[1], reads),
         Op::TakeUntil => take_until(&lanes[0], &lanes[1]),
-        Op::Join | Op::JoinVec | Op::Combine => join(lanes),
+        Op::Join | Op::JoinVec | Op::Combine | Op::CombineVec => join(lanes),
         Op::WithLatest | Op::SharedLatest => {
             let both = |at| vec![lanes[0].value_at(at), lanes[1].value_at(at)];
             at_changes(&lanes[0], both)

@@ -4,7 +4,7 @@ use std::any::Any;
 
 use hyphae::{
     Cell, CellId, CellImmutable, Pipeline, Signal, Source, SubscriptionGuard, arena, batch,
-    combine, join_vec, merge_vec, selector, zip_vec,
+    combine, combine_vec, join_vec, merge_vec, selector, zip_vec,
 };
 
 use crate::model::Output;
@@ -123,6 +123,20 @@ fn make(run: &Run, written: &[Written], cells: &[Input], log: &Log<String>) -> C
         Op::Join => Combined::new(&cells[0].join(&cells[1]), log, pair),
         Op::JoinVec => Combined::new(&join_vec(all()), log, Some),
         Op::Combine => combine_all(cells, log),
+        Op::CombineVec => {
+            let listed = combine_vec(cells, |values| {
+                let row = values.fold(vec![], |mut row, value| {
+                    row.push(*value);
+                    row
+                });
+                let by_index: Vec<_> = (0..values.len()).map(|i| values.with(i, |v| *v)).collect();
+                assert!(values.iter().eq(by_index.iter().copied()));
+                assert_eq!((format!("{values:?}"), by_index), (format!("{row:?}"), row.clone()));
+                assert_eq!(values.is_empty(), row.is_empty());
+                row
+            });
+            Combined::new(&listed, log, Some)
+        }
         Op::WithLatest => {
             let cell = cells[0].clone().with_latest_from(&cells[1]).materialize();
             Combined::new(&cell, log, pair)

@@ -13,6 +13,8 @@ pub(crate) enum Op {
     JoinVec,
     /// By a closure over 2 to 8 cells that lists their values.
     Combine,
+    /// By a closure over a list of cells.
+    CombineVec,
     WithLatest,
     /// A consumer of the shared pipeline.
     SharedLatest,
@@ -24,7 +26,7 @@ pub(crate) enum Op {
     Selector(i64),
 }
 
-pub(crate) const OPS: [Op; 14] = [
+pub(crate) const OPS: [Op; 15] = [
     Op::Zip,
     Op::ZipVec,
     Op::Merge,
@@ -34,6 +36,7 @@ pub(crate) const OPS: [Op; 14] = [
     Op::Join,
     Op::JoinVec,
     Op::Combine,
+    Op::CombineVec,
     Op::WithLatest,
     Op::SharedLatest,
     Op::Sample,
@@ -45,7 +48,7 @@ impl Op {
     /// The least and the highest number of inputs.
     pub(crate) fn inputs(self) -> (usize, usize) {
         match self {
-            Op::ZipVec | Op::MergeVec | Op::JoinVec => (0, 6),
+            Op::ZipVec | Op::MergeVec | Op::JoinVec | Op::CombineVec => (0, 6),
             Op::Combine => (2, 8),
             Op::Selector(_) => (1, 1),
             _ => (2, 2),

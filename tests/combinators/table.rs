@@ -6,7 +6,7 @@ use crate::script::{Kind, Op, Run};
 type Row = (Op, usize, &'static str, &'static str, &'static str);
 
 #[rustfmt::skip]
-const TABLE: [Row; 67] = [
+const TABLE: [Row; 69] = [
     // The current values are pair number 0; what comes first waits for its partner.
     (Op::Zip, 2, "", "0:1 0:2 1:11 1:12 1:13", "0,10 1,11 2,12"),
     (Op::Zip, 2, "0:5 1:6", "0:1 [1:11 0:2] 1:12", "5,6 1,11 2,12"),
@@ -62,6 +62,8 @@ const TABLE: [Row; 67] = [
     (Op::JoinVec, 0, "", "", "() |"),
     (Op::Combine, 3, "", "[2:21 0:1] 1:11 0| 1| 2:22 2|", "0,10,20 1,10,21 1,11,21 1,11,22 |"),
     (Op::Combine, 2, "0! 1!", "", "0,10 !0"),
+    (Op::CombineVec, 3, "", "[2:21 0:1] 1:11 1!", "0,10,20 1,10,21 1,11,21 !1"),
+    (Op::CombineVec, 0, "", "", "() |"),
     // Changes of the second alone, and its end, give nothing.
     (Op::WithLatest, 2, "", "1:11 0:1 [0:2 1:12] [1:13 0:3]", "0,10 1,11 2,12 3,13"),
     (Op::WithLatest, 2, "", "1:11 1| 0:1 0|", "0,10 1,11 |"),
@@ -105,6 +107,7 @@ fn every_event_of_a_batch_counts() {
         (Op::TakeUntil, "[1:11 0:1]", "0 |"),
         (Op::Join, "[0:1 0:2 1:11]", "0,10 1,10 2,11"),
         (Op::Combine, "[0:1 1:11 0:2]", "0,10 1,11 2,11"),
+        (Op::CombineVec, "[0:1 1:11 0:2]", "0,10 1,11 2,11"),
         (Op::WithLatest, "[0:1 0:2 1:11]", "0,10 1,10 2,11"),
         (Op::Sample, "[1:11 1:12 0:1]", "0 0 1"),
         (Op::SampleOn, "[1:11 1:12 0:1]", "0 0 1"),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, combine, join_vec};
+use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, combine, combine_vec};
 
 use crate::library::{Hear, Library, One, Two};
 
@@ -39,9 +39,7 @@ impl Library for Ours {
     }
 
     fn fold(&mut self, inputs: &[Self::Node], f: impl Two, then: impl One) -> Self::Node {
-        join_vec(inputs.iter().cloned())
-            .map(move |values| then(values.iter().fold(0, |sum, v| f(sum, *v))))
-            .materialize()
+        combine_vec(inputs, move |values| then(values.fold(0, |sum, v| f(sum, *v))))
     }
 
     fn map_distinct(&mut self, input: &Self::Node, f: impl One) -> Self::Node {
