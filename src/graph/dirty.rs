@@ -1,16 +1,18 @@
 //! The nodes that are to be computed: a set of ranks that is drained from the lowest up while more are marked.
 //!
-//! While it is drained, one word of it is *open*: held apart from the bitset, by the cursor in a register and here, where
-//! it is stored at each step, so that this is never behind and the cursor does not wait for a load of what it stored.
-//! Whoever marks a rank other than through the cursor closes the word, upon which the cursor reads anew.
+//! One word of it may be *open*: held apart from the bitset, so that a small wave never touches that. While the set is
+//! drained, the cursor *holds* the open word in a register too. It stores it at each step, so that the one here is never
+//! behind and the cursor does not wait for a load of what it stored. Whoever marks a rank other than through the cursor
+//! takes the word from its hold, upon which the cursor reads anew.
 //!
 //! What it does not know: which ranks are in use, and who depends on whom.
 //!
 //! Invariants:
 //! - I1: a rank is in the set if its bit is in the open word or in the bitset.
 //! - I2: while a word is open, no bit is in the bitset up to it.
+//! - I3: the word that is held is the open one.
 //!
-//! Costs: a step within the open word stores it; a step to the next word is O(levels).
+//! Costs: a step within the open word stores it; a step to the next word is O(levels), or O(1) if there is none.
 
 use super::Rank;
 use super::frontier::{Frontier, bit_of, lowest_in, word_of};
@@ -32,11 +34,13 @@ pub(super) struct Dirty {
     open: usize,
     /// The open word; zero without one.
     word: u64,
+    /// The index of the word that the cursor holds; [`NO_WORD`] if it has to read anew.
+    held: usize,
 }
 
 impl Default for Dirty {
     fn default() -> Self {
-        Self { rest: Frontier::default(), open: NO_WORD, word: 0 }
+        Self { rest: Frontier::default(), open: NO_WORD, word: 0, held: NO_WORD }
     }
 }
 
@@ -50,23 +54,54 @@ impl Dirty {
     /// Adds `rank`, for which there must be room.
     #[inline]
     pub(super) fn mark(&mut self, rank: Rank) {
-        self.close();
-        self.rest.mark(rank);
+        self.release();
+        if word_of(rank) != self.open && !self.open_at(word_of(rank)) {
+            return self.rest.mark(rank);
+        }
+        self.word |= bit_of(rank);
     }
 
     /// Adds the ranks of a list.
     #[inline]
     pub(super) fn mark_all(&mut self, list: &[Entry]) {
+        if list.len() <= SHORT {
+            return list.iter().for_each(|entry| self.mark(entry.rank));
+        }
+        self.release();
         self.close();
-        mark_in(&mut self.rest, list, (NO_WORD, 0));
+        mark_long(&mut self.rest, list, (NO_WORD, 0));
+    }
+
+    /// Opens the word at `index` if there is nothing below it; tells whether that is so.
+    #[inline]
+    fn open_at(&mut self, index: usize) -> bool {
+        if self.word == 0 && self.rest.is_clear() {
+            self.open = index;
+            return true;
+        }
+        index < self.open && self.open_below(index)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn open_below(&mut self, index: usize) -> bool {
+        let open = self.open;
+        self.close();
+        if open != NO_WORD {
+            self.open = index;
+        }
+        open != NO_WORD
     }
 
     /// Removes `rank` and tells whether it was there.
     pub(super) fn clear(&mut self, rank: Rank) -> bool {
         let was = self.contains(rank);
         if was {
-            self.close();
-            self.rest.clear(rank);
+            self.release();
+            match word_of(rank) == self.open {
+                true => self.word &= !bit_of(rank),
+                false => drop(self.rest.clear(rank)),
+            }
         }
         was
     }
@@ -100,21 +135,19 @@ impl Dirty {
 
     /// Gives back the memory for ranks at or after `len`, none of which may be in the set.
     pub(super) fn shrink_to(&mut self, len: usize) {
+        self.release();
         self.close();
         self.rest.shrink_to(len);
     }
 
-    /// Puts the open word back.
+    /// Makes the cursor read anew.
     #[inline]
-    pub(super) fn close(&mut self) {
-        if self.open != NO_WORD {
-            self.put_back();
-        }
+    pub(super) fn release(&mut self) {
+        self.held = NO_WORD;
     }
 
-    #[cold]
-    #[inline(never)]
-    fn put_back(&mut self) {
+    /// Puts the open word back.
+    fn close(&mut self) {
         match self.word {
             0 => self.rest.settle_word(self.open),
             word => self.rest.merge(self.open, word),
@@ -122,10 +155,10 @@ impl Dirty {
         (self.open, self.word) = (NO_WORD, 0);
     }
 
-    /// Whether the word at `index` is the open one.
+    /// Whether the cursor holds the word at `index`.
     #[inline]
-    pub(super) fn is_open(&self, index: usize) -> bool {
-        self.open == index
+    pub(super) fn is_held(&self, index: usize) -> bool {
+        self.held == index
     }
 
     /// Stores the open word.
@@ -134,17 +167,28 @@ impl Dirty {
         self.word = word;
     }
 
-    /// Opens the first word that is not zero, and tells its index and it; [`NO_WORD`] and zero if the set is empty.
+    /// Lets the cursor hold the first word that is not zero: its index and it. [`NO_WORD`] and zero if the set is empty.
     #[cold]
     #[inline(never)]
-    pub(super) fn open_first(&mut self) -> (usize, u64) {
+    pub(super) fn hold_first(&mut self) -> (usize, u64) {
+        if self.word == 0 {
+            if self.rest.is_clear() {
+                self.open = NO_WORD;
+            } else {
+                self.open_first();
+            }
+        }
+        self.held = self.open;
+        (self.open, self.word)
+    }
+
+    fn open_first(&mut self) {
         self.close();
         if let Some((index, word)) = self.rest.first_word() {
             // Its summary bit stays: it is made exact when the word is closed.
             self.rest.set_word(index, 0);
             (self.open, self.word) = (index, word);
         }
-        (self.open, self.word)
     }
 
     /// Adds a rank while the cursor holds the open word, and gives that.
@@ -166,6 +210,7 @@ impl Dirty {
     /// Asserts the invariants, and that every member satisfies `allowed`.
     #[cfg(test)]
     pub(super) fn check(&self, allowed: impl Fn(Rank) -> bool) {
+        assert!(self.held == NO_WORD || self.held == self.open, "I3");
         let mut all = self.rest.clone();
         if self.open == NO_WORD {
             assert_eq!(self.word, 0);
@@ -219,4 +264,78 @@ fn mark_long(rest: &mut Frontier, list: &[Entry], open: (usize, u64)) -> u64 {
         !is_own
     }));
     word | own
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::EdgeKind::Trigger;
+    use super::*;
+
+    fn entries(ranks: &[Rank]) -> Vec<Entry> {
+        ranks.iter().map(|&rank| Entry::new(rank, 0, Trigger)).collect()
+    }
+
+    #[test]
+    fn agrees_with_a_sorted_set() {
+        let (mut dirty, mut model) = (Dirty::default(), BTreeSet::new());
+        dirty.grow(70_000);
+        let mut random = 11_u32;
+        let mut next = |below: u32| {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (random >> 8) % below
+        };
+        for _ in 0..50_000 {
+            let span = [64, 300, 70_000][next(3) as usize];
+            let rank = next(span);
+            match next(8) {
+                0..2 => {
+                    dirty.mark(rank);
+                    model.insert(rank);
+                }
+                2 => {
+                    let ranks: Vec<_> = (0..next(20)).map(|_| next(span)).collect();
+                    dirty.mark_all(&entries(&ranks));
+                    model.extend(ranks);
+                }
+                3 => assert_eq!(dirty.clear(rank), model.remove(&rank)),
+                4 => {
+                    // A step of the cursor, which then marks what is above.
+                    let (index, word) = dirty.hold_first();
+                    let lowest = NonZeroU64::new(word).map(|word| lowest_in(index, word));
+                    assert_eq!(lowest, model.pop_first());
+                    let Some(lowest) = lowest else { continue };
+                    dirty.store(word & (word - 1));
+                    let above: Vec<_> =
+                        (0..next(12)).map(|_| lowest + 1 + next(70_000 - 1 - lowest)).collect();
+                    let word = dirty.mark_all_beside(&entries(&above), (index, word & (word - 1)));
+                    assert!(dirty.is_held(index));
+                    dirty.store(word);
+                    model.extend(above);
+                }
+                _ => assert_eq!(dirty.contains(rank), model.contains(&rank)),
+            }
+            assert_eq!(dirty.lowest(), model.first().copied());
+            assert_eq!(dirty.is_empty(), model.is_empty());
+        }
+        dirty.check(|rank| model.contains(&rank));
+    }
+
+    #[test]
+    fn a_small_wave_never_touches_the_bitset() {
+        let mut dirty = Dirty::default();
+        dirty.grow(1_000_000);
+        for base in [999_000, 5, 70_000] {
+            dirty.mark(base);
+            dirty.mark_all(&entries(&[base + 1, base + 2]));
+            assert!(dirty.rest.is_clear());
+            for rank in base..base + 3 {
+                let (index, word) = dirty.hold_first();
+                assert_eq!((index, word.trailing_zeros()), (word_of(rank), rank % 64));
+                dirty.store(word & (word - 1));
+            }
+            assert_eq!(dirty.hold_first(), (NO_WORD, 0));
+        }
+    }
 }

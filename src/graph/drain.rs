@@ -1,12 +1,12 @@
 //! Draining: visiting the dirty nodes from the lowest rank up while more of them become dirty.
 //!
 //! The cursor, a [`Lane`], keeps the open word of the dirty set in registers. Whoever changes edges or ranks, or marks other
-//! than through the lane, *disturbs* it: closes the word, upon which the lane opens one anew before its next step.
+//! than through the lane, *disturbs* it: takes the word from its hold, upon which the lane reads anew before its next step.
 //!
 //! What it does not know: what is computed, and whether a computed node has changed.
 //!
 //! Invariants:
-//! - I1: if the word of the lane in use is open, its word equals the one in the set.
+//! - I1: if the lane in use holds a word, that equals the open one of the set.
 //! - I2: only occupied ranks are marked.
 //!
 //! Costs: a step within a word is a handful of instructions; a step to the next word is O(levels).
@@ -46,7 +46,7 @@ impl<P: Copy> Graph<P> {
     /// Takes the lowest dirty rank; `None` if nothing is dirty.
     #[inline]
     pub(crate) fn next_dirty(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
-        if !self.dirty.is_open(lane.index) {
+        if !self.dirty.is_held(lane.index) {
             lane.word = 0;
         }
         self.take_from(lane)
@@ -56,7 +56,7 @@ impl<P: Copy> Graph<P> {
     /// in which that node has changed. `rank` is where the node is now.
     #[inline(always)]
     pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
-        if !self.dirty.is_open(lane.index) {
+        if !self.dirty.is_held(lane.index) {
             self.mark_dependents_outside(rank);
             lane.word = 0;
             return self.take_from(lane);
@@ -92,7 +92,7 @@ impl<P: Copy> Graph<P> {
     /// The first half of [`Graph::mark_and_next`] alone.
     #[cfg(test)]
     pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
-        if !self.dirty.is_open(lane.index) {
+        if !self.dirty.is_held(lane.index) {
             return self.mark_dependents_outside(rank);
         }
         let (first, more) = (lane.links.first(), lane.links.more());
@@ -108,7 +108,7 @@ impl<P: Copy> Graph<P> {
     fn take_from(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
         loop {
             if lane.word == 0 {
-                (lane.index, lane.word) = self.next_word();
+                (lane.index, lane.word) = self.dirty.hold_first();
             }
             let word = NonZeroU64::new(lane.word)?;
             let rank = lowest_in(lane.index, word);
@@ -119,13 +119,6 @@ impl<P: Copy> Graph<P> {
                 return taken;
             }
         }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn next_word(&mut self) -> (usize, u64) {
-        self.dirty.store(0);
-        self.dirty.open_first()
     }
 
     /// Marks a list of dependents, those in the lane's own word in that, which is given back.
@@ -202,7 +195,7 @@ impl<P: Copy> Graph<P> {
     /// Makes the lane read its word again.
     #[inline]
     pub(super) fn disturb(&mut self) {
-        self.dirty.close();
+        self.dirty.release();
     }
 
     /// The hot row of a rank. Past the last rank it is the row of a vacant one, or there is none.

@@ -92,6 +92,11 @@ impl Due {
     #[cold]
     #[inline(never)]
     fn open_lowest(&mut self) {
+        if self.rest.is_clear() {
+            // There is no other.
+            self.lowest = true;
+            return;
+        }
         self.close();
         if let Some((index, word)) = self.rest.take_first_word() {
             (self.index, self.word, self.lowest) = (index, word, true);

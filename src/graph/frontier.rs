@@ -130,7 +130,13 @@ impl Frontier {
     /// Whether the set is empty.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.upper.last().is_none_or(|top| top[0] == 0) || self.lowest().is_none()
+        self.is_clear() || self.lowest().is_none()
+    }
+
+    /// Whether the highest summary is zero: then the set is empty. O(1).
+    #[inline]
+    pub(super) fn is_clear(&self) -> bool {
+        self.upper.last().is_none_or(|top| top[0] == 0)
     }
 
     /// The lowest rank of the set.
