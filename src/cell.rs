@@ -459,7 +459,7 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     fn end(&self) -> Option<End> {
-        self.look(Store::end_of).flatten()
+        self.look(Store::end_now).flatten()
     }
 
     /// Whether the cell ended well.

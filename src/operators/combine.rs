@@ -34,9 +34,9 @@ pub(crate) fn named<T, M>(cell: Cell<T, M>, from: Option<Rc<str>>, operator: &st
     }
 }
 
-struct Join<A: 'static, B: 'static> {
-    left: Input<A>,
-    right: Input<B>,
+pub(super) struct Join<A: 'static, B: 'static> {
+    pub(super) left: Input<A>,
+    pub(super) right: Input<B>,
 }
 
 impl<A: Clone + 'static, B: Clone + 'static> Kernel for Join<A, B> {
@@ -303,9 +303,9 @@ cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_);
 cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_, G MG g);
 cells!(A MA a, B MB b, C MC c, D MD d, E ME e, F MF f_, G MG g, H MH h);
 
-struct Combine<I, F> {
-    inputs: I,
-    f: F,
+pub(super) struct Combine<I, F> {
+    pub(super) inputs: I,
+    pub(super) f: F,
 }
 
 impl<I: Inputs, R: 'static, F> Kernel for Combine<I, F>

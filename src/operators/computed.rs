@@ -28,11 +28,17 @@ impl Upstream for Found {
     fn linked(&mut self) {}
 }
 
-struct Computed<F, S> {
+pub(super) struct Computed<F, S> {
     f: F,
     /// Whether a value is no change of the one before.
     same: S,
     deps: Deps,
+}
+
+impl<F, S> Computed<F, S> {
+    pub(super) fn new(f: F, same: S) -> Self {
+        Self { f, same, deps: Deps::default() }
+    }
 }
 
 impl<T, F, S> Kernel for Computed<F, S>
@@ -54,7 +60,8 @@ where
             }
             let Some(me) = store.current_node().filter(|_| !turn.is_quiet()) else { return false };
             if deps.fresh(turn) || me.has(flag::REFUSED | flag::REPEAT) {
-                let value = store.turn_reader(me, Waits::OrAbandons, deps, f);
+                let waits = store.waits_at_most(Waits::OrAbandons);
+                let value = store.turn_reader(me, waits, deps, f);
                 let value = value.filter(|value| !me.with::<T, _>(|last| same(last, value)));
                 if let Some(value) = value {
                     emit(value);
@@ -72,6 +79,18 @@ where
 
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream)) {
         self.deps.hand_over(|node| visit(&mut Found(node)));
+    }
+
+    fn stale_inputs(&mut self, turn: Turn, again: bool, found: &mut Vec<NodeRef>) {
+        // In the order of the last run: what it read after something that has changed may not be read this time.
+        for &node in self.deps.cells() {
+            if node.has(flag::STALE) {
+                return found.push(node);
+            }
+            if turn.sees(node) && !again {
+                return;
+            }
+        }
     }
 }
 
@@ -133,7 +152,7 @@ impl<T: 'static> Cell<T, CellImmutable> {
         f: impl FnMut() -> T + 'static,
         same: impl FnMut(&T, &T) -> bool + 'static,
     ) -> Self {
-        expect(derive(Computed { f, same, deps: Deps::default() }, Location::caller()))
+        expect(derive(Computed::new(f, same), Location::caller()))
     }
 }
 

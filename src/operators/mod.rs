@@ -11,6 +11,7 @@ pub(crate) mod computed;
 mod flat;
 pub(crate) mod flatten;
 mod flowing;
+pub(crate) mod lazy;
 pub(crate) mod merge;
 pub(crate) mod pair;
 pub(crate) mod pure;

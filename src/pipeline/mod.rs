@@ -11,6 +11,7 @@
 #![allow(unreachable_pub)]
 
 mod chain;
+mod lazy;
 mod seed;
 mod share;
 
@@ -19,11 +20,14 @@ use std::panic::Location;
 
 pub(crate) use chain::input_of;
 pub use chain::{Chain, Give, Plan, Root, SourceRoot, Then, Through};
+pub(crate) use lazy::Lazy;
 pub(crate) use seed::derive;
+use seed::lazy_cell;
 pub use seed::{Definite, Empty, Seedness};
 pub use share::SharedPipeline;
 
 use crate::cell::{Cell, CellImmutable};
+use crate::operators::lazy::Memoryless;
 use crate::operators::pure::{
     CatchError, Filter, Map, MapErr, MapOk, ResultLike, Tap, UnwrapOr, UnwrapOrElse,
 };
@@ -68,6 +72,44 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
         Self::Chain: Give,
     {
         expect(S::cell(self.into_chain(), Location::caller()))
+    }
+
+    /// Makes a *lazy* derived cell. It is computed now, once; after that only when somebody wants its value: while it has a
+    /// subscriber or a dependent that is not lazy itself, it is kept up to date as by
+    /// [`materialize`](Pipeline::materialize); else a change of what it reads costs nothing but a note, and who reads it
+    /// brings it up to date first. Then its lazy inputs are brought up to date before it, and its closures run if one has
+    /// changed: once, however many changes there were. A read in a callback does so too, from the values of the moment.
+    ///
+    /// Only stages without memory can be lazy, since changes are passed over: a `scan` is refused by the compiler.
+    ///
+    /// ```
+    /// use hyphae::{Cell, Pipeline};
+    /// use std::{cell::Cell as StdCell, rc::Rc};
+    /// let (level, runs) = (Cell::new(1), Rc::new(StdCell::new(0)));
+    /// let count = runs.clone();
+    /// let shown = (&level).map(move |n| { count.set(count.get() + 1); n * 100 }).materialize_lazy();
+    /// (2..50).for_each(|n| level.set(n));
+    /// assert_eq!(runs.get(), 1);
+    /// assert_eq!((shown.get(), shown.get(), runs.get()), (4900, 4900, 2));
+    /// let guard = shown.watch(|_| ());
+    /// level.set(5);
+    /// assert_eq!(runs.get(), 3); // it has a subscriber now
+    /// # drop(guard);
+    /// ```
+    /// ```compile_fail,E0277
+    /// # use hyphae::{Cell, Pipeline};
+    /// let sums = Cell::new(1).scan(0, |sum, n| sum + n).materialize_lazy(); // would lose what it does not see
+    /// ```
+    ///
+    /// # Panics
+    /// As [`materialize`](Pipeline::materialize). A closure that panics in a read: the read panics, and the cell keeps its
+    /// last value until an input changes.
+    #[track_caller]
+    fn materialize_lazy(self) -> Cell<T, CellImmutable>
+    where
+        Self::Chain: Give + Chain<Seed = Definite> + Memoryless,
+    {
+        expect(lazy_cell(self.into_chain(), Location::caller()))
     }
 
     /// A pipeline that several consumers share: upstream is computed once, by a hidden cell that the first consumer

@@ -3,6 +3,7 @@
 use std::panic::Location;
 
 use super::chain::Give;
+use super::lazy::Lazy;
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::Fallible;
 use crate::store::node::{End, Kernel, Over, Turn, Upstream};
@@ -93,6 +94,14 @@ pub(crate) fn derive<K: Kernel>(
 ) -> Fallible<Cell<K::Out, CellImmutable>> {
     let node = with_store(|store| store.derive(kernel, place))??;
     Ok(Cell::adopt(Strong::adopt(node)))
+}
+
+/// Makes the lazy cell of a definite chain.
+pub(super) fn lazy_cell<C: Give>(
+    chain: C,
+    place: &'static Location<'static>,
+) -> Fallible<Cell<C::Out, CellImmutable>> {
+    derive(Lazy(Whole(chain)), place)
 }
 
 /// The kernel of a definite chain.

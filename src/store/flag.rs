@@ -51,6 +51,12 @@ pub(crate) const REPEAT: u32 = 1 << 22;
 pub(crate) const METERED: u32 = 1 << 23;
 /// One of its inputs has ended, so that its turns ask how.
 pub(crate) const ASKS_ENDS: u32 = 1 << 24;
+/// It is computed when it is wanted (see `demand`).
+pub(crate) const LAZY: u32 = 1 << 25;
+/// A lazy cell has a subscriber, or a dependent that is computed in each wave.
+pub(crate) const WANTED: u32 = 1 << 26;
+/// A lazy cell that nobody wants may not be up to date.
+pub(crate) const STALE: u32 = 1 << 27;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID | ON_CYCLE;

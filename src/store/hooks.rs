@@ -11,9 +11,20 @@ impl Store {
     /// Notes that a cell with hooks may have got its first or lost its last subscriber or dependent.
     #[inline]
     pub(crate) fn watch_observed(&self, node: NodeRef) {
+        if node.has(flag::HOOKED | flag::LAZY) {
+            self.note_observed(node);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_observed(&self, node: NodeRef) {
         if node.has(flag::HOOKED) {
             self.hooks_due.borrow_mut().push(self.id_of(node));
             self.pending.set(true);
+        }
+        if node.has(flag::LAZY) {
+            self.weigh(node);
         }
     }
 

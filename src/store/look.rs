@@ -82,6 +82,9 @@ impl Store {
             self.track(node)?;
         }
         self.check_lent(node, place)?;
+        if node.has(flag::STALE) {
+            self.refresh(node);
+        }
         self.settle_for(node);
         let busy = self.enter();
         let given = node.with(f);

@@ -11,10 +11,12 @@
 //!
 //! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
 //! `hooks`, `write` (writes and batches), `wave` (the settle loop), `look` (reads and errors); last what changing inputs need:
-//! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run).
+//! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run),
+//! `demand` (cells that are computed when they are wanted).
 
 pub(crate) mod callback;
 pub(crate) mod closure;
+mod demand;
 pub(crate) mod flag;
 mod guards;
 mod hooks;
@@ -125,6 +127,12 @@ pub(crate) struct Store {
     seed_closing: RefCell<Option<Closing>>,
     /// Where new cells go.
     pub(crate) making: Cell<Making>,
+    /// Whether the turn under way is asked for, so that lazy cells do not put it off.
+    pulling: Cell<bool>,
+    /// Whether a lazy cell is computed in the middle of other user code, from the values of the moment.
+    momentary: Cell<bool>,
+    /// A buffer of `demand`.
+    stale_path: RefCell<Vec<NodeRef>>,
     /// Whether reads become inputs of the closure that is running, which `tracker` knows.
     tracking: Cell<bool>,
     tracker: RefCell<Option<Tracker>>,
@@ -287,6 +295,9 @@ impl Store {
             closing_depth: Cell::new(0),
             seed_closing: RefCell::default(),
             making: Cell::new(Making::Outside),
+            pulling: Cell::new(false),
+            momentary: Cell::new(false),
+            stale_path: RefCell::default(),
             tracking: Cell::new(false),
             tracker: RefCell::default(),
             waiting: RefCell::default(),

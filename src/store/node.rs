@@ -143,6 +143,13 @@ pub(crate) trait Kernel: 'static {
     const TRACKED: bool = false;
     /// Visits each input once.
     fn inputs(&mut self, visit: &mut dyn FnMut(&mut dyn Upstream));
+    /// Whether it is computed when it is wanted.
+    const LAZY: bool = false;
+    /// Adds the inputs that have to be brought up to date before it can be told whether it is. `again` if its last turn
+    /// was abandoned.
+    fn stale_inputs(&mut self, _: Turn, _again: bool, found: &mut Vec<NodeRef>) {
+        self.inputs(&mut |input| found.extend(Some(input.node()).filter(|up| up.has(flag::STALE))));
+    }
 }
 
 /// An input seen without its type.
@@ -200,6 +207,7 @@ pub(crate) struct VTable {
     apply: unsafe fn(NodeRef, &Store),
     clear: unsafe fn(NodeRef),
     set_ran: unsafe fn(NodeRef, u32),
+    stale_inputs: unsafe fn(NodeRef, &mut Vec<NodeRef>),
     written: unsafe fn(NodeRef) -> u32,
     drop_behaviour: unsafe fn(NodeRef),
     free: unsafe fn(NodeRef, &Store),
@@ -289,7 +297,8 @@ impl NodeRef {
     /// Allocates the node of a derived cell whose seed was computed now.
     pub(crate) fn derived<K: Kernel>(store: &Store, value: K::Out, kernel: K, place: u32) -> Self {
         let behaviour = Derived { ran: store.clock.get(), kernel };
-        Self::alloc(store, value, behaviour, const { &Derived::<K>::VTABLE }, flag::KERNEL, place)
+        let flags = flag::KERNEL | if K::LAZY { flag::LAZY } else { 0 };
+        Self::alloc(store, value, behaviour, const { &Derived::<K>::VTABLE }, flags, place)
     }
 
     fn alloc<T, B>(
@@ -431,6 +440,14 @@ impl NodeRef {
         }
     }
 
+    /// Adds the inputs that have to be brought up to date before it can be told whether this one is.
+    pub(crate) fn stale_inputs(self, found: &mut Vec<NodeRef>) {
+        if self.has(flag::KERNEL) && !self.has(flag::RUNNING) {
+            // SAFETY: as in `turn`; the behaviour is there, and no user code is called.
+            unsafe { (self.vtable.stale_inputs)(self, found) }
+        }
+    }
+
     /// Drops the behaviour, if it is still there.
     pub(crate) fn drop_behaviour(self) {
         if self.has(flag::KERNEL) {
@@ -476,8 +493,12 @@ struct Derived<K> {
 }
 
 impl<K: Kernel> Derived<K> {
-    const VTABLE: VTable =
-        VTable { turn: Self::turn, set_ran: Self::set_ran, ..table::<K::Out, Self>(K::OPERATOR) };
+    const VTABLE: VTable = VTable {
+        turn: Self::turn,
+        set_ran: Self::set_ran,
+        stale_inputs: Self::stale_inputs,
+        ..table::<K::Out, Self>(K::OPERATOR)
+    };
 
     /// # Safety
     /// As for `turn`.
@@ -485,6 +506,15 @@ impl<K: Kernel> Derived<K> {
         // SAFETY: N4, and the caller's promise.
         let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
         this.ran = ran;
+    }
+
+    /// # Safety
+    /// As for `turn`.
+    unsafe fn stale_inputs(node: NodeRef, found: &mut Vec<NodeRef>) {
+        // SAFETY: N4, and the caller's promise.
+        let this: &mut Self = unsafe { &mut *node.behaviour_ptr::<K::Out, Self>() };
+        let again = node.has(flag::REPEAT);
+        this.kernel.stale_inputs(Turn::after(this.ran, false), again, found);
     }
 
     /// # Safety
@@ -500,6 +530,9 @@ impl<K: Kernel> Derived<K> {
     /// As for `turn`.
     #[inline]
     unsafe fn compute(node: NodeRef, store: &Store) -> Outcome {
+        if K::LAZY && store.puts_off(node) {
+            return Outcome::NOTHING;
+        }
         // SAFETY: the caller's promise.
         unsafe {
             match node.has(flag::ASKS_ENDS) {
@@ -635,6 +668,7 @@ const fn table<T: 'static, B>(operator: &'static str) -> VTable {
         apply: apply::<T>,
         clear: nothing,
         set_ran: no_ran,
+        stale_inputs: no_inputs,
         written: stamp,
         drop_behaviour: drop_behaviour::<T, B>,
         free: free::<T, B>,
@@ -653,6 +687,8 @@ unsafe fn no_turn(_: NodeRef, _: &Store) -> Outcome {
 unsafe fn nothing(_: NodeRef) {}
 
 unsafe fn no_ran(_: NodeRef, _: u32) {}
+
+unsafe fn no_inputs(_: NodeRef, _: &mut Vec<NodeRef>) {}
 
 unsafe fn stamp(node: NodeRef) -> u32 {
     node.stamp.get()

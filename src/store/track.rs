@@ -278,7 +278,11 @@ impl Store {
 
     /// Whether a run at construction may wait for what it reads: not inside other user code, where a value may be lent.
     pub(crate) fn waits_at_most(&self, waits: Waits) -> Waits {
-        if waits == Waits::InPlace && self.busy.get() > 1 { Waits::Never } else { waits }
+        if self.momentary.get() || waits == Waits::InPlace && self.busy.get() > 1 {
+            Waits::Never
+        } else {
+            waits
+        }
     }
 
     /// Runs the closure of a node: what it reads becomes its inputs.
@@ -351,7 +355,7 @@ impl Store {
     #[inline(never)]
     pub(crate) fn track(&self, node: NodeRef) -> Fallible<()> {
         let next = self.with_tracker(|tracker| !tracker.abandoned && tracker.deps.is_next(node));
-        if next && !node.has(flag::RUNNING) { Ok(()) } else { self.track_other(node) }
+        if next && !node.has(flag::RUNNING | flag::STALE) { Ok(()) } else { self.track_other(node) }
     }
 
     #[inline(never)]
@@ -365,6 +369,7 @@ impl Store {
         }
         match self.with_tracker(|tracker| tracker.deps.place(node)) {
             Place::New => self.track_new(reader, node),
+            Place::Seen | Place::Known if node.has(flag::STALE) => self.wait_for(reader, node),
             Place::Seen | Place::Known => self.check_waiting(reader, node),
         }
     }
@@ -391,7 +396,7 @@ impl Store {
     /// Lets a cell that is not up to date have its turn.
     fn wait_for(&self, reader: Option<NodeRef>, node: NodeRef) -> Fallible<()> {
         let waits = self.with_tracker(|tracker| tracker.waits);
-        if waits == Waits::Never || !self.is_behind(reader, node) {
+        if waits == Waits::Never || !(node.has(flag::STALE) || self.is_behind(reader, node)) {
             return self.check_waiting(reader, node);
         }
         let lent = self.with_tracker(|tracker| self.busy.get() > tracker.busy);
@@ -419,9 +424,11 @@ impl Store {
             return self.check_waiting(Some(reader), node);
         }
         if self.waiting.borrow().is_empty() {
-            self.connect_new(node, reader, EdgeKind::Trigger)
-                .map_err(|path| self.refuse(reader, node, path))?;
-            self.with_tracker(|tracker| tracker.deps.push(node));
+            if self.with_tracker(|tracker| matches!(tracker.deps.place(node), Place::New)) {
+                self.connect_new(node, reader, EdgeKind::Trigger)
+                    .map_err(|path| self.refuse(reader, node, path))?;
+                self.with_tracker(|tracker| tracker.deps.push(node));
+            }
         } else {
             if !self.waits_already(reader) {
                 self.check_waiting(Some(reader), node)?;
@@ -443,10 +450,10 @@ impl Store {
     }
 
     /// Whether one closure more may run on top of those that wait.
-    fn has_stack(&self) -> bool {
+    pub(super) fn has_stack(&self) -> bool {
         let marker = 0_u8;
         let here = std::ptr::from_ref(&marker).addr();
-        if self.waiting.borrow().is_empty() {
+        if self.waiting.borrow().is_empty() && !self.momentary.get() {
             self.stack_base.set(here);
         }
         self.stack_base.get().abs_diff(here) < STACK

@@ -18,7 +18,7 @@ use super::{Payload, Store, add, flag};
 use crate::graph::NONE;
 
 /// Stamps start anew at a rest once the clock has come this far.
-const CLOCK_LIMIT: u32 = u32::MAX / 2;
+pub(super) const CLOCK_LIMIT: u32 = u32::MAX / 2;
 
 impl Store {
     /// Begins a wave: from here on, writes belong to its first round.
@@ -40,14 +40,15 @@ impl Store {
         let nodes: Vec<NodeRef> = self.graph.borrow().iter().map(|(_, _, node)| node).collect();
         nodes.iter().for_each(|node| {
             node.stamp.set(0);
-            node.set_ran(0);
+            node.set_ran(u32::from(!node.has(flag::STALE)));
         });
+        self.keep_stale(&nodes);
         self.subs.borrow_mut().reset_clock();
         self.note_clock_reset();
         self.tables.borrow_mut().ends.values_mut().for_each(|ending| {
             (ending.stamp, ending.written) = (0, 0);
         });
-        self.clock.set(1);
+        self.clock.set(2);
     }
 
     /// Settles and delivers the open wave.
@@ -319,6 +320,7 @@ impl Store {
         if node.has(flag::DEAD | flag::DISPOSED | flag::ENDED) {
             return;
         }
+        let pulling = self.pulling.replace(true);
         let outcome = match node.has(flag::CUTOFF) {
             // The comparison panicked: the new value is in place, so it counts as a change.
             true => {
@@ -330,6 +332,7 @@ impl Store {
                 self.unheard(|| self.guarded(|| node.quiet_turn(self)))
             }
         };
+        self.pulling.set(pulling);
         self.current.set(None);
         self.conclude(node, outcome.unwrap_or(Outcome::NOTHING));
     }
@@ -338,6 +341,9 @@ impl Store {
     fn conclude(&self, node: NodeRef, outcome: Outcome) {
         if outcome == Outcome::NOTHING || node.has(flag::DEAD) {
             return;
+        }
+        if node.has(flag::LAZY) && !node.has(flag::WANTED) {
+            return self.mark_unaware(node);
         }
         self.mark_followers(node);
     }
@@ -354,6 +360,9 @@ impl Store {
     /// The same for a cell that is about to get a dependent or subscriber, which may only see what stays: here a cut-off
     /// compares now. Where it can't (in a callback), its write counts as a change without comparing.
     pub(crate) fn settle_to_observe(&self, node: NodeRef) {
+        if node.has(flag::STALE) {
+            self.refresh(node);
+        }
         if !node.has(flag::PENDING) {
             return self.settle_for(node);
         }
@@ -412,7 +421,7 @@ impl Store {
         behind
     }
 
-    fn settle_cone(&self, node: NodeRef) {
+    pub(super) fn settle_cone(&self, node: NodeRef) {
         self.busy.set(1);
         let aside = self.set_aside();
         self.note_settle();
@@ -430,6 +439,14 @@ impl Store {
     /// Computes what is dirty among a node and all that it depends on. If a run is abandoned, it goes on with what that
     /// waits for, or stops there and gives `false`.
     pub(crate) fn settle_upstream(&self, node: NodeRef, stops: bool) -> bool {
+        if node.has(flag::STALE) && !self.settle_stale(node, stops) {
+            return false;
+        }
+        self.settle_dirty(node, stops)
+    }
+
+    /// The same for a cell that is not stale.
+    pub(super) fn settle_dirty(&self, node: NodeRef, stops: bool) -> bool {
         let mut cone = self.scratch.take();
         let settled = loop {
             let mut clean = self.clean.borrow_mut();
@@ -476,7 +493,14 @@ impl Store {
     }
 
     /// Gives a node its turn outside of the loop; `false` if its run was abandoned.
-    fn turn_alone(&self, node: NodeRef) -> bool {
+    pub(super) fn turn_alone(&self, node: NodeRef) -> bool {
+        let pulling = self.pulling.replace(true);
+        let came_to_its_end = self.turn_asked_for(node);
+        self.pulling.set(pulling);
+        came_to_its_end
+    }
+
+    fn turn_asked_for(&self, node: NodeRef) -> bool {
         self.current.set(Some(node));
         add(&self.counters.recomputations, 1);
         self.note_turn_due(node);

@@ -54,6 +54,16 @@ fn a_fan() {
 }
 
 #[test]
+fn a_turn_that_a_lazy_cell_puts_off_counts_as_nothing() {
+    let a = Cell::new(0);
+    let lazy = (&a).map(|v| v + 1).materialize_lazy();
+    (1..=5).for_each(|v| a.set(v));
+    assert_eq!(counts(&lazy), (0, 0, 0));
+    assert_eq!(lazy.get(), 6);
+    assert_eq!(counts(&lazy), (1, 0, 0));
+}
+
+#[test]
 fn a_filter_and_an_equal_value_are_cut_off() {
     let a = Cell::new(0);
     let even = (&a).filter(|v| v % 2 == 0).materialize();

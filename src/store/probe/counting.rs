@@ -380,7 +380,14 @@ impl Store {
     #[inline]
     fn note_cut_off(&self, node: NodeRef) {
         if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
-            counts.cut_offs += 1;
+            counts.cut_offs = counts.cut_offs.wrapping_add(1);
+        }
+    }
+
+    /// A turn is put off: when it comes to its end it is no recomputation that was cut off.
+    pub(crate) fn note_put_off(&self, node: NodeRef) {
+        if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
+            counts.cut_offs = counts.cut_offs.wrapping_sub(1);
         }
     }
 

@@ -58,6 +58,9 @@ impl Store {
     pub(crate) fn note_outcome(&self, _: NodeRef, _: Outcome) {}
 
     #[inline(always)]
+    pub(crate) fn note_put_off(&self, _: NodeRef) {}
+
+    #[inline(always)]
     pub(crate) fn note_tallied(&self, _: NodeRef, _: u32) {}
 
     #[inline(always)]

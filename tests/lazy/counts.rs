@@ -1,0 +1,179 @@
+//! Runs counted by hand.
+
+use std::cell::{Cell as Count, RefCell};
+use std::rc::Rc;
+
+use hyphae::{Cell, CellImmutable, Pipeline, batch, combine_lazy, effect};
+
+/// A lazy map that counts its runs.
+fn counted<M>(input: &Cell<u64, M>) -> (Cell<u64, CellImmutable>, Rc<Count<usize>>) {
+    let runs = Rc::new(Count::new(0));
+    let count = runs.clone();
+    let cell = input.map(move |n| {
+        count.set(count.get() + 1);
+        n + 1
+    });
+    (cell.materialize_lazy(), runs)
+}
+
+#[test]
+fn nobody_wants_it_nobody_runs_it() {
+    let source = Cell::new(0);
+    let (a, a_runs) = counted(&source);
+    let (b, b_runs) = counted(&a);
+    (1..=10).for_each(|n| source.set(n));
+    assert_eq!((a_runs.get(), b_runs.get()), (1, 1));
+    assert_eq!(a.get(), 11);
+    assert_eq!((a_runs.get(), b_runs.get()), (2, 1));
+    assert_eq!((b.get(), b.get()), (12, 12));
+    assert_eq!((a_runs.get(), b_runs.get()), (2, 2));
+    batch(|| {
+        source.set(100);
+        assert_eq!(b.get(), 102);
+        source.set(200);
+    });
+    assert_eq!((a_runs.get(), b_runs.get()), (3, 3));
+    assert_eq!(b.get(), 202);
+}
+
+#[test]
+fn a_subscriber_keeps_all_upstream_up_to_date_while_it_lasts() {
+    let source = Cell::new(0);
+    let (a, a_runs) = counted(&source);
+    let (b, b_runs) = counted(&a);
+    source.set(1);
+    let seen = Rc::new(RefCell::new(vec![]));
+    let log = seen.clone();
+    let guard = b.watch(move |n| log.borrow_mut().push(*n));
+    source.set(2);
+    source.set(3);
+    assert_eq!(*seen.borrow(), [3, 4, 5]);
+    assert_eq!((a_runs.get(), b_runs.get()), (4, 4));
+    drop(guard);
+    source.set(4);
+    assert_eq!((a_runs.get(), b_runs.get()), (4, 4));
+    assert_eq!(b.get(), 6);
+}
+
+#[test]
+fn an_eager_dependent_makes_it_eager_until_it_goes() {
+    let source = Cell::new(0);
+    let (a, runs) = counted(&source);
+    source.set(1);
+    let eager = (&a).map(|n| n * 2).materialize();
+    source.set(2);
+    assert_eq!((eager.get(), runs.get()), (6, 3));
+    drop(eager);
+    source.set(3);
+    assert_eq!((runs.get(), a.get()), (3, 4));
+}
+
+#[test]
+fn an_input_that_has_not_changed_in_the_end_spares_the_run() {
+    let source = Cell::new(1);
+    let even = Cell::computed_with_cutoff(
+        {
+            let source = source.clone();
+            move || source.get() % 2
+        },
+        u64::eq,
+    );
+    let (lazy, runs) = counted(&even);
+    source.set(3);
+    source.set(5);
+    assert_eq!((lazy.get(), runs.get()), (2, 1));
+}
+
+#[test]
+fn a_diamond_runs_each_once_a_read() {
+    let source = Cell::new(1);
+    let (a, a_runs) = counted(&source);
+    let (left, left_runs) = counted(&a);
+    let (right, right_runs) = counted(&a);
+    let sum = combine_lazy((&left, &right), |(l, r)| l + r);
+    source.set(5);
+    assert_eq!(sum.get(), 14);
+    assert_eq!((a_runs.get(), left_runs.get(), right_runs.get()), (2, 2, 2));
+}
+
+#[test]
+fn what_a_closure_does_not_read_any_more_is_left_alone() {
+    let (which, source) = (Cell::new(true), Cell::new(1));
+    let (costly, runs) = counted(&source);
+    let shown = Cell::computed_lazy({
+        let which = which.clone();
+        move || if which.get() { costly.get() } else { 7 }
+    });
+    source.set(2);
+    assert_eq!((shown.get(), runs.get()), (3, 2));
+    source.set(3);
+    which.set(false);
+    assert_eq!((shown.get(), runs.get()), (7, 2));
+    source.set(4);
+    which.set(true);
+    assert_eq!((shown.get(), runs.get()), (5, 3));
+}
+
+#[test]
+fn an_effect_wants_what_it_reads() {
+    let source = Cell::new(1);
+    let (lazy, runs) = counted(&source);
+    source.set(2);
+    let seen = Rc::new(RefCell::new(vec![]));
+    let guard = effect({
+        let (lazy, seen) = (lazy.clone(), seen.clone());
+        move || seen.borrow_mut().push(lazy.get())
+    });
+    source.set(3);
+    assert_eq!((&*seen.borrow(), runs.get()), (&vec![3, 4], 3));
+    drop(guard);
+    source.set(4);
+    assert_eq!(runs.get(), 3);
+}
+
+#[test]
+fn a_chain_of_many_is_brought_up_to_date_without_recursion() {
+    let source = Cell::new(0_u64);
+    let n = 100_000;
+    let thread = std::thread::Builder::new().stack_size(256 * 1024);
+    drop(source);
+    let run = move || {
+        let source = Cell::new(0_u64);
+        let mut last = (&source).map(|n| n + 1).materialize_lazy();
+        for at in 1..n {
+            last = match at % 2 {
+                0 => (&last).map(|n| n + 1).materialize_lazy(),
+                _ => {
+                    let up = last.clone();
+                    Cell::computed_lazy(move || up.get() + 1)
+                }
+            };
+        }
+        source.set(1);
+        assert_eq!(last.get(), n + 1);
+        let guard = last.watch(|_| ());
+        source.set(2);
+        assert_eq!(last.get(), n + 2);
+        drop(guard);
+        source.set(3);
+        assert_eq!(last.get(), n + 3);
+    };
+    thread.spawn(run).unwrap().join().unwrap();
+}
+
+#[test]
+fn reads_allocate_no_cells_and_steady_state_counts_are_exact() {
+    let source = Cell::new(0);
+    let (lazy, runs) = counted(&source);
+    let before = hyphae::arena::totals().recomputations;
+    for n in 1..=1000 {
+        source.set(n);
+        assert_eq!(lazy.get(), n + 1);
+    }
+    assert_eq!(hyphae::arena::totals().recomputations - before, 1000);
+    assert_eq!(runs.get(), 1001);
+    for n in 1..=1000 {
+        source.set(n);
+    }
+    assert_eq!(hyphae::arena::totals().recomputations - before, 1000);
+}

@@ -1,0 +1,5 @@
+//! Lazy cells: what they give, how often they run, and who makes them run.
+
+mod counts;
+mod edges;
+mod random;
