@@ -87,7 +87,7 @@ pub use observe::{
 };
 pub use operators::combine::{Cells, Values, combine, combine_vec, join_vec};
 pub use operators::computed::{effect, untracked};
-pub use operators::lazy::{Memoryless, combine_lazy};
+pub use operators::lazy::{Memoryless, combine_lazy, combine_vec_lazy};
 pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;

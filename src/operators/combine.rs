@@ -85,9 +85,9 @@ impl<T: Clone + 'static, M> Cell<T, M> {
 }
 
 /// What `f` makes of the values of a list of cells.
-struct OverList<T: 'static, F, const JOINS: bool> {
-    inputs: Vec<Input<T>>,
-    f: F,
+pub(super) struct OverList<T: 'static, F, const JOINS: bool> {
+    pub(super) inputs: Vec<Input<T>>,
+    pub(super) f: F,
 }
 
 impl<T: 'static, R: 'static, F, const JOINS: bool> Kernel for OverList<T, F, JOINS>

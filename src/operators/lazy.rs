@@ -2,10 +2,11 @@
 
 use std::panic::Location;
 
-use super::combine::{Cells, Combine, Join, named};
+use super::combine::{Cells, Combine, Join, OverList, Values, named};
 use super::computed::Computed;
 use super::pure::{CatchError, Map, MapErr, MapOk, UnwrapOr};
 use crate::cell::{Cell, CellImmutable};
+use crate::error::Fallible;
 use crate::pipeline::{Lazy, Root, Then, derive, input_of};
 use crate::store::expect;
 
@@ -50,6 +51,32 @@ where
 {
     let place = Location::caller();
     expect(cells.inputs().and_then(|inputs| derive(Lazy(Combine { inputs, f }), place)))
+}
+
+/// [`combine_vec`](crate::combine_vec) as a lazy cell: computed now, then when somebody wants its value (see
+/// [`materialize_lazy`](crate::Pipeline::materialize_lazy)).
+///
+/// ```
+/// use hyphae::{Cell, combine_vec_lazy};
+/// let cells: Vec<_> = (1..=3).map(Cell::new).collect();
+/// let sum = combine_vec_lazy(&cells, |values| values.iter().sum::<i32>());
+/// cells.iter().for_each(|cell| cell.set(10));
+/// assert_eq!(sum.get(), 30);
+/// ```
+///
+/// # Panics
+/// As [`combine_vec`](crate::combine_vec).
+#[track_caller]
+pub fn combine_vec_lazy<'c, T: 'static, M: 'c, R: 'static, F>(
+    cells: impl IntoIterator<Item = &'c Cell<T, M>>,
+    f: F,
+) -> Cell<R, CellImmutable>
+where
+    F: FnMut(Values<'_, T>) -> R + 'static,
+{
+    let place = Location::caller();
+    let inputs: Fallible<_> = cells.into_iter().map(|c| input_of(c.strong.clone())).collect();
+    expect(inputs.and_then(|inputs| derive(Lazy(OverList::<_, _, false> { inputs, f }), place)))
 }
 
 impl<T: Clone + 'static, M> Cell<T, M> {

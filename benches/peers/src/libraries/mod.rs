@@ -105,6 +105,7 @@ pub(crate) static ALL: &[Entry] = &[
     entry("hand", "hand-written loops", Role::Limit),
     entry("closures", "closures in order", Role::Limit),
     entry("ours", "ours", Role::Ours),
+    entry("ours_lazy", "ours, lazy", Role::Ours),
     built("ours_plain", "ours, plain release", Role::Ours, Build::Plain, "ours"),
     entry("hyphae133", "hyphae 1.3.3", Role::Peer),
     built("hyphae133_batch", "hyphae 1.3.3 batch", Role::Peer, Build::Batch, "hyphae133"),
@@ -134,18 +135,20 @@ pub(crate) fn run(name: &str, shape: &'static Shape, task: Task) -> Result<Figur
         "hand" => measure_hand(shape, task),
         "closures" => measure::<closures::Closures>(shape, task),
         #[cfg(feature = "ours")]
-        "ours" => measure::<ours::Ours>(shape, task),
+        "ours" => measure::<ours::Ours<false>>(shape, task),
+        #[cfg(feature = "ours")]
+        "ours_lazy" => measure::<ours::Ours<true>>(shape, task),
         #[cfg(feature = "trace")]
         "ours_timed" => {
             hyphae::set_timing(hyphae::Timing::EveryWave);
-            measure::<ours::Ours>(shape, task)
+            measure::<ours::Ours<false>>(shape, task)
         }
         #[cfg(feature = "trace")]
         "ours_sampled" => {
             hyphae::set_timing(hyphae::Timing::OneWaveIn(16));
             // Each block has its share of the waves that are timed.
             let budget = crate::clock::Budget { least: 16, ..task.budget };
-            measure::<ours::Ours>(shape, Task { budget, ..task })
+            measure::<ours::Ours<false>>(shape, Task { budget, ..task })
         }
         #[cfg(feature = "hyphae")]
         "hyphae133" => measure::<hyphae133::Hyphae133>(shape, task),

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, combine, combine_vec};
+use hyphae::{
+    Cell, CellImmutable, Pipeline, SubscriptionGuard, Values, combine, combine_lazy, combine_vec,
+    combine_vec_lazy,
+};
 
 use crate::library::{Hear, Library, One, Two};
 
-/// The store is the thread's.
-pub(crate) struct Ours;
+/// The store is the thread's. `LAZY` if its cells are computed when they are wanted.
+pub(crate) struct Ours<const LAZY: bool = false>;
 
-impl Library for Ours {
+impl<const LAZY: bool> Library for Ours<LAZY> {
     type Source = Cell<u64>;
     type Node = Cell<u64, CellImmutable>;
     type Sink = SubscriptionGuard;
@@ -27,19 +30,23 @@ impl Library for Ours {
     }
 
     fn map(&mut self, input: &Self::Node, f: impl One) -> Self::Node {
-        input.map(move |v| f(*v)).materialize()
+        let plan = input.map(move |v| f(*v));
+        if LAZY { plan.materialize_lazy() } else { plan.materialize() }
     }
 
     fn map_source(&mut self, input: &Self::Source, f: impl One) -> Self::Node {
-        input.map(move |v| f(*v)).materialize()
+        let plan = input.map(move |v| f(*v));
+        if LAZY { plan.materialize_lazy() } else { plan.materialize() }
     }
 
     fn map2(&mut self, a: &Self::Node, b: &Self::Node, f: impl Two) -> Self::Node {
-        combine((a, b), move |(a, b)| f(*a, *b))
+        let f = move |(a, b): (&u64, &u64)| f(*a, *b);
+        if LAZY { combine_lazy((a, b), f) } else { combine((a, b), f) }
     }
 
     fn fold(&mut self, inputs: &[Self::Node], f: impl Two, then: impl One) -> Self::Node {
-        combine_vec(inputs, move |values| then(values.fold(0, |sum, v| f(sum, *v))))
+        let f = move |values: Values<'_, u64>| then(values.fold(0, |sum, v| f(sum, *v)));
+        if LAZY { combine_vec_lazy(inputs, f) } else { combine_vec(inputs, f) }
     }
 
     fn map_distinct(&mut self, input: &Self::Node, f: impl One) -> Self::Node {
