@@ -2,14 +2,14 @@
 //!
 //! A lazy cell is *wanted* while it has a subscriber, or a dependent that is not lazy or wanted itself: then it is computed
 //! in each wave like any other. Else a change of its inputs makes it *stale*, and its dependents with it, once: a turn of a
-//! cell that is stale already is over at once. Who reads a stale cell brings it up to date first.
+//! cell that is stale already puts it to *sleep*: its inputs do not trigger it any more. Who reads a stale cell brings it up to date first.
 //!
 //! It does not know operators: a kernel says that it is lazy, and which of its inputs are stale.
 //!
 //! Invariants: **D1** what is wanted is not stale, or dirty as well. **D2** the dependents of a stale cell are stale or dirty. **D3** all inputs of a
 //! wanted cell are wanted or not lazy.
 //!
-//! Costs: a cell that nobody wants costs one look in each wave that changes an input of it, and nothing more than that. A
+//! Costs: a cell that nobody wants costs two looks after a read, in waves that change an input of it, and then nothing. A
 //! read of a stale cell is O(its stale upstream), by a list rather than recursion.
 
 use super::node::{End, NodeRef};
@@ -31,11 +31,39 @@ impl Store {
         let turns = &self.counters.recomputations;
         turns.set(turns.get() - 1);
         self.note_put_off(node);
-        if !node.has(flag::STALE) {
+        if node.has(flag::STALE) {
+            self.put_to_sleep(node);
+        } else {
             node.raise(flag::STALE);
             self.graph.borrow_mut().mark_dependents_outside(node.rank.get());
         }
         true
+    }
+
+    /// A second change without a read between: there is nothing more that its inputs could tell, so that they stop.
+    fn put_to_sleep(&self, node: NodeRef) {
+        node.raise(flag::ASLEEP);
+        self.turn_edges(node, EdgeKind::Trigger, EdgeKind::Passive);
+    }
+
+    /// Lets the inputs of a cell trigger it again, before it is computed.
+    fn wake(&self, node: NodeRef) {
+        if node.has(flag::ASLEEP) {
+            node.lower(flag::ASLEEP);
+            self.turn_edges(node, EdgeKind::Passive, EdgeKind::Trigger);
+        }
+    }
+
+    fn turn_edges(&self, node: NodeRef, from: EdgeKind, to: EdgeKind) {
+        let mut graph = self.graph.borrow_mut();
+        let rank = node.rank.get();
+        let ups: Vec<_> = graph.ins(rank).filter(|up| up.1 == from).map(|up| up.0).collect();
+        for up in ups {
+            graph.unlink(up, rank, from);
+            // The way of the edge stays the same, so that no order is against it.
+            let linked = graph.link_new(up, rank, to, |_, _| ());
+            debug_assert!(linked.is_ok(), "the order holds");
+        }
     }
 
     /// Looks anew whether a lazy cell is wanted, after it has got or lost a subscriber or dependent; then at its inputs.
@@ -56,6 +84,7 @@ impl Store {
                 node.lower(flag::WANTED);
             }
             if wanted && node.has(flag::STALE) {
+                self.wake(node);
                 node.lower(flag::STALE);
                 self.mark_dirty(node);
                 self.pending.set(true);
@@ -159,6 +188,7 @@ impl Store {
         if node.has(flag::ENDED | flag::DISPOSED) {
             return true;
         }
+        self.wake(node);
         let rank = node.rank.get();
         let settled = if self.momentary.get() || !self.graph.borrow().has_dirty_up_to(rank) {
             self.graph.borrow_mut().take_dirty(rank);

@@ -57,6 +57,8 @@ pub(crate) const LAZY: u32 = 1 << 25;
 pub(crate) const WANTED: u32 = 1 << 26;
 /// A lazy cell that nobody wants may not be up to date.
 pub(crate) const STALE: u32 = 1 << 27;
+/// The inputs of a stale cell do not trigger it any more.
+pub(crate) const ASLEEP: u32 = 1 << 28;
 
 /// What a dying node may have in the side tables.
 pub(crate) const TABLED: u32 = ENDED | NAMED | OWNS | HOOKED | INBOX | GIVEN_UUID | ON_CYCLE;
