@@ -52,6 +52,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod arena;
+mod bounded;
 mod cell;
 mod error;
 mod graph;
@@ -72,6 +73,7 @@ mod traits;
 mod uuids;
 mod weak;
 
+pub use bounded::{BoundedInput, BoundedInputMetrics, BoundedOutput, OverflowPolicy, RecvError};
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback, Reentry};
 pub use id::CellId;
@@ -88,6 +90,7 @@ pub use observe::{
 pub use operators::combine::{Cells, Values, combine, combine_vec, join_vec};
 pub use operators::computed::{effect, untracked};
 pub use operators::lazy::{Memoryless, combine_lazy, combine_vec_lazy};
+pub use operators::machine::StateMachineBuilder;
 pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;

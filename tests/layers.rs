@@ -15,7 +15,7 @@ const ORDER: [&[&str]; 10] = [
     &["pipeline"],
     &["operators", "time"],
     &["source"],
-    &["traits", "arena"],
+    &["traits", "arena", "bounded"],
 ];
 
 /// Imports against the order, each by name, with what they are for.

@@ -12,6 +12,7 @@ mod flat;
 pub(crate) mod flatten;
 mod flowing;
 pub(crate) mod lazy;
+pub(crate) mod machine;
 pub(crate) mod merge;
 pub(crate) mod pair;
 pub(crate) mod pure;

@@ -1,0 +1,5 @@
+//! State machines, and bounded buffers at the edges of the graph.
+
+mod input;
+mod machine;
+mod output;
