@@ -46,6 +46,7 @@
 //! - `profiling`: `trace`, frames that a sampling profiler can tell apart, and `tracing` spans for waves, turns and fan-outs.
 //! - `frames`: `trace`, and `FrameLoop` with what each frame cost and how late it was.
 //! - `flame`: `profiling`, and `FoldedLayer`, whose flame graphs name cells.
+//! - `compat`: names and import paths of hyphae 1.3.3 (`MapExt`, `scheduler::batch`, ...).
 //! - `serde`: reports can be serialized.
 //!
 //! `docs/profiling.md` tells which of them answers which question, and what each costs.
@@ -53,23 +54,31 @@
 
 pub mod arena;
 mod bounded;
-mod cell;
+#[doc(hidden)]
+pub mod cell;
 mod error;
 mod graph;
 mod id;
+#[cfg(feature = "compat")]
+mod names;
 #[cfg(feature = "trace")]
 mod observe;
 mod operators;
-mod pipeline;
+#[doc(hidden)]
+pub mod pipeline;
 mod scope;
-mod signal;
-mod source;
+#[doc(hidden)]
+pub mod signal;
+#[doc(hidden)]
+pub mod source;
 mod store;
-mod subscription;
+#[doc(hidden)]
+pub mod subscription;
 #[cfg(feature = "trace")]
 mod system;
 mod time;
-mod traits;
+#[doc(hidden)]
+pub mod traits;
 mod uuids;
 mod weak;
 
@@ -113,6 +122,10 @@ pub use time::{
 };
 pub use traits::{DepNode, Gettable, Mutable, Watchable};
 pub use weak::WeakCell;
+
+#[cfg(feature = "compat")]
+#[doc(hidden)]
+pub use names::*;
 
 /// Passes: which cells fire more than once in a piece of work.
 #[cfg(feature = "trace")]

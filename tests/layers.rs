@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Modules on one line may import each other.
-const ORDER: [&[&str]; 10] = [
+const ORDER: [&[&str]; 11] = [
     &["graph", "system"],
     &["id"],
     &["error", "signal"],
@@ -16,6 +16,7 @@ const ORDER: [&[&str]; 10] = [
     &["operators", "time"],
     &["source"],
     &["traits", "arena", "bounded"],
+    &["names"],
 ];
 
 /// Imports against the order, each by name, with what they are for.
