@@ -86,6 +86,8 @@ pub enum Reentry {
     Lookup,
     /// A frame, in a callback, a closure or a batch.
     Frame,
+    /// The timers, in a callback, a closure or a batch.
+    Timers,
 }
 
 /// What can be wrong with a call. Nothing is lost when one is returned: the store stays usable.
@@ -211,6 +213,10 @@ impl fmt::Display for Error {
             Error::Reentrant { call: Reentry::Frame, place } => write!(
                 f,
                 "the frame at {place} was to run inside a callback or a batch; run it from the program's own loop, or only write there: that settles with the call under way"
+            ),
+            Error::Reentrant { call: Reentry::Timers, place } => write!(
+                f,
+                "the timers were to be driven at {place} inside a callback or a batch; drive them from the program's own loop"
             ),
             Error::ClockBackwards { now_ns, to_ns } => write!(
                 f,

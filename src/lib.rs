@@ -104,6 +104,9 @@ pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;
 pub use operators::selector::{Selector, selector};
+pub use operators::timed::{
+    Edges, IntervalTick, Waiting, from_iter_with_delay, interval, interval_with_elapsed,
+};
 pub use pipeline::{Definite, Empty, Give, Pipeline, Plan, Seedness, SharedPipeline};
 pub use scope::{Scope, on_cleanup};
 pub use signal::Signal;
@@ -126,6 +129,15 @@ pub use weak::WeakCell;
 #[cfg(feature = "compat")]
 #[doc(hidden)]
 pub use names::*;
+
+/// Timers: what is to happen later, and the calls that drive it. The library starts no thread and sleeps nowhere but in
+/// [`run_for`](timers::run_for) and in a `FrameLoop`.
+pub mod timers {
+    pub use crate::time::timers::{
+        Timer, advance_to, after, next_deadline_ns, now_ns, poll, run_for, set_clock, try_poll,
+        waiting,
+    };
+}
 
 /// Passes: which cells fire more than once in a piece of work.
 #[cfg(feature = "trace")]

@@ -31,6 +31,16 @@ pub trait CellValue: Clone + 'static {}
 
 impl<T: Clone + 'static> CellValue for T {}
 
+/// Constructors, by their old path and names: each interval is precise here.
+pub mod constructors {
+    pub use crate::operators::timed::{
+        IntervalTick, from_iter_with_delay, interval, interval as interval_precise,
+        interval_with_elapsed as interval_precise_with_elapsed,
+    };
+}
+
+pub use constructors::{interval_precise, interval_precise_with_elapsed};
+
 /// Batches, by their old path.
 pub mod scheduler {
     pub use crate::{batch, no_coalesce};

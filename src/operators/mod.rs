@@ -20,6 +20,8 @@ pub(crate) mod sample;
 pub(crate) mod selector;
 pub(crate) mod sequence;
 pub(crate) mod switch;
+pub(crate) mod timed;
+mod waits;
 
 use crate::pipeline::Seedness;
 

@@ -8,6 +8,11 @@ use crate::error::{CellInfo, Error, Fallible};
 use crate::graph::CellKey;
 
 impl Store {
+    /// Whether the call is made inside a callback, a closure or a batch.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.busy.get() != 0 || self.batch.get() != 0
+    }
+
     /// What errors tell of a live cell.
     pub(crate) fn info(&self, id: CellKey) -> Option<CellInfo> {
         let node = self.find(id)?;

@@ -16,6 +16,7 @@ use super::clock::{Clock, MonotonicClock};
 use super::grid::{Grid, Pace};
 use super::report::{Frame, FrameReport, difference};
 use super::stats::FrameStats;
+use super::timers;
 use crate::error::{Error, Fallible, Reentry};
 use crate::store::probe::costs::{Cost, Now};
 use crate::store::{Store, expect, with_store};
@@ -349,7 +350,10 @@ impl FrameLoop {
     fn measure(&self, store: &Store, frame: &Frame, f: impl FnOnce(&Frame)) -> Fallible<Cost> {
         let _span = store.frame_span(frame.index, frame.boundary_ns);
         let open = store.open_frame(self.now.clone(), self.levels);
-        store.in_batch(|| f(frame))?;
+        store.in_batch(|| {
+            timers::call_all_due();
+            f(frame);
+        })?;
         Ok(open.cost())
     }
 

@@ -16,3 +16,4 @@ pub(crate) mod report;
 pub(crate) mod spread;
 #[cfg(feature = "frames")]
 pub(crate) mod stats;
+pub(crate) mod timers;

@@ -36,6 +36,7 @@ mod sn;
 mod st;
 mod support;
 mod sw;
+mod tm;
 #[cfg(feature = "profiling")]
 mod tr;
 mod zm;

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
-use hyphae::{Cell, FrameLoop, FrameReport, Pipeline, Source, combine};
+use hyphae::{Cell, FrameLoop, FrameReport, Pipeline, Source, batch, combine, no_coalesce, timers};
 
 use crate::loop_at;
 
@@ -25,6 +26,29 @@ fn counts(report: FrameReport) -> Counts {
 /// A loop that tells levels.
 fn leveled() -> FrameLoop {
     loop_at(0).1.with_levels(true)
+}
+
+#[test]
+fn timers_that_are_due_join_the_frame() {
+    let (clock, mut frames) = loop_at(0);
+    timers::set_clock(clock.clone());
+    let source = no_coalesce(|| Cell::new(0));
+    let delayed = source.delay(Duration::from_nanos(500));
+    let both = combine((&delayed, &source), |(delayed, source)| (*delayed, *source));
+    let seen = Rc::new(RefCell::new(vec![]));
+    let log = seen.clone();
+    let guard = both.watch_changes(move |both| log.borrow_mut().push(*both));
+    batch(|| (1..=3).for_each(|n| source.set(n)));
+    seen.take();
+    clock.set(400);
+    assert_eq!(frames.frame(|_| ()).waves, 1);
+    assert!(seen.borrow().is_empty());
+    clock.set(1000);
+    let report = frames.frame(|_| source.set(4));
+    assert_eq!((report.waves, report.rounds), (1, 3), "each delayed value in a round of its own");
+    assert_eq!(*seen.borrow(), [(1, 4), (2, 4), (3, 4)]);
+    assert_eq!(timers::waiting(), 1, "the value of this frame waits");
+    drop(guard);
 }
 
 #[test]

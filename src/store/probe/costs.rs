@@ -93,11 +93,6 @@ impl Drop for OpenFrame<'_> {
 }
 
 impl Store {
-    /// Whether the call is made inside a callback, a closure or a batch.
-    pub(crate) fn is_inside(&self) -> bool {
-        self.busy.get() != 0 || self.batch.get() != 0
-    }
-
     /// Begins to add up what a frame costs; no other is open.
     pub(crate) fn open_frame(&self, now: Now, levels: bool) -> OpenFrame<'_> {
         debug_assert!(!self.is_inside() && !self.probe.costs.open.get());

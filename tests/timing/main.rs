@@ -1,0 +1,6 @@
+//! Timers, and the operators that wait, on a manual clock.
+
+mod clocks;
+mod lives;
+mod operators;
+mod reference;
