@@ -390,7 +390,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     /// pace use [`BoundedOutput`].
     ///
     /// # Panics
-    /// When `capacity` is 0; else as [`Pipeline::materialize`](crate::Pipeline::materialize).
+    /// When `capacity` is 0; else as [`Pipeline::materialize`].
     #[track_caller]
     pub fn drop_oldest(&self, capacity: usize) -> Cell<T, CellImmutable> {
         assert!(capacity > 0, "drop_oldest needs a capacity of at least 1");
@@ -418,7 +418,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
     /// ```
     ///
     /// # Panics
-    /// As [`Pipeline::materialize`](crate::Pipeline::materialize).
+    /// As [`Pipeline::materialize`].
     #[track_caller]
     pub fn sample_latest(&self) -> Cell<T, CellImmutable> {
         self.map(T::clone).materialize()

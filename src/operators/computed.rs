@@ -100,7 +100,7 @@ impl<T: 'static> Cell<T, CellImmutable> {
     ///
     /// In a wave `f` runs once, after the cells it reads: if it reads one that is not computed yet, that one is computed first;
     /// where this would go too deep, the run is abandoned by unwinding and repeated later. Reads in closures that are
-    /// called by the way (of a `map` that is made in `f`, say) and in [`untracked`](crate::untracked) are not tracked. Writes are queued.
+    /// called by the way (of a `map` that is made in `f`, say) and in [`untracked`] are not tracked. Writes are queued.
     /// Cells that `f` makes belong to their handles; those that nobody else holds go before the next run.
     ///
     /// It completes when all cells that the last run read have ended, and fails if one of them failed.
