@@ -59,6 +59,7 @@ pub mod cell;
 mod error;
 mod graph;
 mod id;
+mod inbox;
 #[cfg(feature = "compat")]
 mod names;
 #[cfg(feature = "trace")]
@@ -86,6 +87,7 @@ pub use bounded::{BoundedInput, BoundedInputMetrics, BoundedOutput, OverflowPoli
 pub use cell::{Cell, CellImmutable, CellMutable, same_float};
 pub use error::{CellError, CellInfo, Error, Feedback, Reentry};
 pub use id::CellId;
+pub use inbox::{Capacity, Inbox, InboxSender, SendError, drain_inboxes};
 #[cfg(feature = "flame")]
 pub use observe::folded::{Folded, FoldedError, FoldedLayer, FoldedStack};
 #[cfg(feature = "trace")]

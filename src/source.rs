@@ -12,6 +12,7 @@ use crate::cell::{Cell, Strong, debug_handle};
 use crate::error::Error;
 use crate::graph::CellKey;
 use crate::id::CellId;
+use crate::inbox::{Capacity, Inbox};
 use crate::operators::combine::named;
 use crate::operators::sample;
 use crate::pipeline::{Empty, Pipeline, Plan, Root, SourceRoot};
@@ -62,6 +63,20 @@ impl<T: 'static> Source<T> {
             store.admit(NodeRef::event::<T>(store, store.intern(place)))
         }));
         Self { cell: Cell::adopt(Strong::adopt(node)) }
+    }
+
+    /// An inbox whose values this source emits, each as an event of its own. It holds the source, and closes when that has
+    /// ended or was disposed of.
+    ///
+    /// # Panics
+    /// When the capacity is 0.
+    #[track_caller]
+    pub fn inbox(&self, capacity: Capacity) -> Inbox<T>
+    where
+        T: Send,
+    {
+        let source = self.clone();
+        Inbox::open(capacity, None, move |event| source.try_emit(event).is_ok())
     }
 
     /// Sends an event to all subscribers and dependents. After `complete` it is dropped.

@@ -13,7 +13,7 @@ const ORDER: [&[&str]; 11] = [
     &["cell", "weak", "subscription", "scope", "uuids"],
     &["observe"],
     &["pipeline"],
-    &["operators", "time"],
+    &["operators", "time", "inbox"],
     &["source"],
     &["traits", "arena", "bounded"],
     &["names"],

@@ -18,6 +18,7 @@ use super::report::{Frame, FrameReport, difference};
 use super::stats::FrameStats;
 use super::timers;
 use crate::error::{Error, Fallible, Reentry};
+use crate::inbox;
 use crate::store::probe::costs::{Cost, Now};
 use crate::store::{Store, expect, with_store};
 
@@ -351,6 +352,7 @@ impl FrameLoop {
         let _span = store.frame_span(frame.index, frame.boundary_ns);
         let open = store.open_frame(self.now.clone(), self.levels);
         store.in_batch(|| {
+            inbox::drain_all();
             timers::call_all_due();
             f(frame);
         })?;

@@ -1,0 +1,428 @@
+//! Inboxes: how other threads reach a store (rule S2). A sender puts a value into a queue; the owner takes what has come
+//! when it drains, and only there does anything touch the store.
+//!
+//! It knows no graph: what becomes of a value is a closure of the owner's.
+//!
+//! Invariants: **B1** all that threads share is one queue under one mutex, with one condition that says there is room; no
+//! user code runs while it is locked. So every interleaving is an order of whole operations on the queue, and there is nothing for
+//! a model checker of memory orders to find. **B2** the queue is never longer than its capacity. **B3** a value is in the queue, or
+//! with the sender, or with the owner's closure.
+//!
+//! Costs: a send and a delivery are one lock each. The owner never waits for a sender.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt;
+use std::rc::{Rc, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::cell::{Cell, CellMutable};
+use crate::error::Fallible;
+use crate::store::{expect, with_store};
+
+/// How many values an [`Inbox`] holds, and what a sender does when there is no room for one more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// As many as there is memory for.
+    Unbounded,
+    /// The sender's thread waits until there is room. In the owner's own thread that is an error at once.
+    Wait(usize),
+    /// The oldest value is dropped.
+    DropOldest(usize),
+    /// The new value is dropped.
+    DropNewest(usize),
+    /// The new value is given back as an error.
+    Refuse(usize),
+}
+
+impl Capacity {
+    fn limit(self) -> usize {
+        match self {
+            Self::Unbounded => usize::MAX,
+            Self::Wait(n) | Self::DropOldest(n) | Self::DropNewest(n) | Self::Refuse(n) => n,
+        }
+    }
+}
+
+/// Why a value was not taken; it is inside.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum SendError<T> {
+    /// The inbox is gone, or what it was for.
+    Closed(T),
+    /// There is no room.
+    Full(T),
+    /// There is no room, and the thread that would have to make it is the one that would wait.
+    OwnThread(T),
+}
+
+impl<T> SendError<T> {
+    /// The value.
+    pub fn into_inner(self) -> T {
+        match self {
+            Self::Closed(value) | Self::Full(value) | Self::OwnThread(value) => value,
+        }
+    }
+
+    fn text(&self) -> &'static str {
+        match self {
+            Self::Closed(_) => "the inbox is closed",
+            Self::Full(_) => "the inbox is full",
+            Self::OwnThread(_) => {
+                "the inbox is full, and its own thread can't wait for room; drain it first"
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl<T> fmt::Display for SendError<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
+
+impl<T> std::error::Error for SendError<T> {}
+
+type Waker = Box<dyn Fn() + Send + Sync>;
+
+struct Queue<T> {
+    values: VecDeque<T>,
+    closed: bool,
+    dropped: u64,
+}
+
+/// What the threads share.
+struct Shared<T> {
+    queue: Mutex<Queue<T>>,
+    room: Condvar,
+    capacity: Capacity,
+    owner: ThreadId,
+    waker: Option<Waker>,
+}
+
+/// What is left to do after the lock.
+enum Sent<T> {
+    Into { was_empty: bool },
+    Instead(T),
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, Queue<T>> {
+        // Nothing can panic under the lock but an allocation, which leaves the queue whole.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn send(&self, value: T, waits: bool) -> Result<(), SendError<T>> {
+        let (sent, instead) = match self.put(value, waits)? {
+            Sent::Into { was_empty } => (was_empty, None),
+            Sent::Instead(dropped) => (false, Some(dropped)),
+        };
+        drop(instead);
+        if sent && let Some(waker) = &self.waker {
+            waker();
+        }
+        Ok(())
+    }
+
+    fn put(&self, value: T, waits: bool) -> Result<Sent<T>, SendError<T>> {
+        let mut queue = self.lock();
+        loop {
+            if queue.closed {
+                return Err(SendError::Closed(value));
+            }
+            if queue.values.len() < self.capacity.limit() {
+                let was_empty = queue.values.is_empty();
+                queue.values.push_back(value);
+                return Ok(Sent::Into { was_empty });
+            }
+            match self.capacity {
+                Capacity::DropOldest(_) => {
+                    queue.dropped += 1;
+                    let oldest = queue.values.pop_front();
+                    queue.values.push_back(value);
+                    return Ok(oldest.map_or(Sent::Into { was_empty: false }, Sent::Instead));
+                }
+                Capacity::DropNewest(_) => {
+                    queue.dropped += 1;
+                    return Ok(Sent::Instead(value));
+                }
+                Capacity::Wait(_) if waits && thread::current().id() == self.owner => {
+                    return Err(SendError::OwnThread(value));
+                }
+                Capacity::Wait(_) if waits => {
+                    queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
+                }
+                _ => return Err(SendError::Full(value)),
+            }
+        }
+    }
+
+    fn take(&self) -> Option<T> {
+        let value = self.lock().values.pop_front();
+        if value.is_some() && matches!(self.capacity, Capacity::Wait(_)) {
+            self.room.notify_one();
+        }
+        value
+    }
+
+    /// Closes the queue; what is in it is dropped here.
+    fn close(&self) {
+        let mut queue = self.lock();
+        queue.closed = true;
+        let rest = std::mem::take(&mut queue.values);
+        drop(queue);
+        self.room.notify_all();
+        drop(rest);
+    }
+}
+
+/// Puts values into an [`Inbox`], from any thread. Clones are further senders.
+pub struct InboxSender<T> {
+    shared: Arc<Shared<T>>,
+}
+
+impl<T> Clone for InboxSender<T> {
+    fn clone(&self) -> Self {
+        Self { shared: self.shared.clone() }
+    }
+}
+
+impl<T> fmt::Debug for InboxSender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "InboxSender({:?})", self.shared.capacity)
+    }
+}
+
+impl<T: Send> InboxSender<T> {
+    /// Puts a value in. With [`Capacity::Wait`], and only then, this waits while there is no room.
+    ///
+    /// # Errors
+    /// With the value: the inbox is closed, also while this waited; or full, where its capacity says so; or full with this as its own
+    /// thread, where it would wait.
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        self.shared.send(value, true)
+    }
+
+    /// [`send`](Self::send) that never waits.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send); [`SendError::Full`] where that would wait.
+    pub fn try_send(&self, value: T) -> Result<(), SendError<T>> {
+        self.shared.send(value, false)
+    }
+
+    /// Whether nothing is taken any more.
+    pub fn is_closed(&self) -> bool {
+        self.shared.lock().closed
+    }
+}
+
+/// An inbox as the thread's list has it.
+trait Drain {
+    fn drain(&self) -> usize;
+}
+
+struct Owned<T> {
+    shared: Arc<Shared<T>>,
+    /// What becomes of a value; `false` closes the inbox.
+    deliver: RefCell<Box<dyn FnMut(T) -> bool>>,
+}
+
+impl<T> Drain for Owned<T> {
+    fn drain(&self) -> usize {
+        // A drain in a drain finds it taken: what waits is delivered by the outer one.
+        let Ok(mut deliver) = self.deliver.try_borrow_mut() else { return 0 };
+        let waiting = self.shared.lock().values.len();
+        for delivered in 0..waiting {
+            let Some(value) = self.shared.take() else { return delivered };
+            if !deliver(value) {
+                self.shared.close();
+                return delivered + 1;
+            }
+        }
+        waiting
+    }
+}
+
+thread_local! {
+    static INBOXES: RefCell<Vec<Weak<dyn Drain>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Values from other threads on their way into a store. It belongs to the thread that made it; others have
+/// [senders](Inbox::sender). When it is dropped it closes: what waits is dropped, and senders get their values back.
+///
+/// ```
+/// use hyphae::{Capacity, Cell};
+/// let level = Cell::new(0);
+/// let inbox = level.inbox(Capacity::DropOldest(64));
+/// let sender = inbox.sender();
+/// std::thread::spawn(move || sender.send(7)).join().unwrap().unwrap();
+/// assert_eq!(level.get(), 0);
+/// assert_eq!(hyphae::drain_inboxes(), 1);
+/// assert_eq!(level.get(), 7);
+/// ```
+pub struct Inbox<T: 'static> {
+    owned: Rc<Owned<T>>,
+}
+
+impl<T> fmt::Debug for Inbox<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Inbox({} wait, {:?})", self.len(), self.owned.shared.capacity)
+    }
+}
+
+impl<T> Drop for Inbox<T> {
+    fn drop(&mut self) {
+        self.owned.shared.close();
+    }
+}
+
+impl<T: Send + 'static> Inbox<T> {
+    /// An inbox whose values `deliver` gets, in this thread, when it is drained.
+    ///
+    /// # Panics
+    /// When the capacity is 0.
+    #[track_caller]
+    pub fn new(capacity: Capacity, mut deliver: impl FnMut(T) + 'static) -> Self {
+        Self::open(capacity, None, move |value| {
+            deliver(value);
+            true
+        })
+    }
+
+    /// The same with a waker, which is called when the first value comes into the empty inbox: in the sender's thread,
+    /// with nothing locked. It should make the owner's event loop call [`drain_inboxes`].
+    ///
+    /// # Panics
+    /// When the capacity is 0.
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use hyphae::{Capacity, Inbox};
+    /// let (wake, woken) = mpsc::channel();
+    /// let inbox = Inbox::with_waker(Capacity::Unbounded, move || drop(wake.send(())), |n: i32| assert!(n > 0));
+    /// let sender = inbox.sender();
+    /// std::thread::spawn(move || (1..=3).try_for_each(|n| sender.send(n)));
+    /// let mut delivered = 0;
+    /// while delivered < 3 {
+    ///     woken.recv().unwrap();
+    ///     delivered += inbox.drain();
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn with_waker(
+        capacity: Capacity,
+        waker: impl Fn() + Send + Sync + 'static,
+        mut deliver: impl FnMut(T) + 'static,
+    ) -> Self {
+        Self::open(capacity, Some(Box::new(waker)), move |value| {
+            deliver(value);
+            true
+        })
+    }
+
+    #[track_caller]
+    pub(crate) fn open(
+        capacity: Capacity,
+        waker: Option<Waker>,
+        deliver: impl FnMut(T) -> bool + 'static,
+    ) -> Self {
+        assert!(capacity.limit() > 0, "an inbox needs a capacity of at least 1");
+        let queue = Queue { values: VecDeque::new(), closed: false, dropped: 0 };
+        let shared = Arc::new(Shared {
+            queue: Mutex::new(queue),
+            room: Condvar::new(),
+            capacity,
+            owner: thread::current().id(),
+            waker,
+        });
+        let owned = Rc::new(Owned { shared, deliver: RefCell::new(Box::new(deliver)) });
+        let known: Rc<dyn Drain> = owned.clone();
+        let _ = INBOXES.try_with(|inboxes| inboxes.borrow_mut().push(Rc::downgrade(&known)));
+        Self { owned }
+    }
+
+    /// A sender for other threads; this one may use it, too.
+    pub fn sender(&self) -> InboxSender<T> {
+        InboxSender { shared: self.owned.shared.clone() }
+    }
+
+    /// Delivers the values that wait now, the oldest first, as one [batch](crate::batch); tells how many. What comes meanwhile
+    /// waits for the next time. In a callback, what the closure writes is queued as one batch.
+    ///
+    /// # Panics
+    /// Where the closure does, when the batch has settled: that value is gone, those after it wait.
+    #[track_caller]
+    pub fn drain(&self) -> usize {
+        expect(batch(|| self.owned.drain()))
+    }
+}
+
+impl<T> Inbox<T> {
+    /// How many values wait.
+    pub fn len(&self) -> usize {
+        self.owned.shared.lock().values.len()
+    }
+
+    /// Whether none waits.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values were dropped because there was no room.
+    pub fn dropped(&self) -> u64 {
+        self.owned.shared.lock().dropped
+    }
+
+    /// Whether nothing is taken any more: the cell it is for has ended.
+    pub fn is_closed(&self) -> bool {
+        self.owned.shared.lock().closed
+    }
+}
+
+#[track_caller]
+fn batch<R>(f: impl FnOnce() -> R) -> Fallible<R> {
+    with_store(|store| store.in_batch(f))?
+}
+
+/// Drains all inboxes of the thread, in the order in which they were made, as one [batch](crate::batch); tells how many
+/// values were delivered. A `FrameLoop` does so at the start of each frame. (Values for which the order across inboxes matters
+/// belong into one inbox.)
+///
+/// # Panics
+/// As [`Inbox::drain`]; then later inboxes wait.
+#[track_caller]
+pub fn drain_inboxes() -> usize {
+    expect(batch(drain_all))
+}
+
+/// [`drain_inboxes`] as a part of a batch.
+pub(crate) fn drain_all() -> usize {
+    let known: Vec<Weak<dyn Drain>> = INBOXES
+        .try_with(|inboxes| {
+            let mut inboxes = inboxes.borrow_mut();
+            inboxes.retain(|inbox| inbox.strong_count() > 0);
+            inboxes.clone()
+        })
+        .unwrap_or_default();
+    known.iter().filter_map(Weak::upgrade).map(|inbox| inbox.drain()).sum()
+}
+
+impl<T: Send + 'static> Cell<T, CellMutable> {
+    /// An inbox whose values this cell is set to. Of several in one drain the cell's subscribers hear the last, unless it
+    /// [keeps each](Cell::no_coalesce). It holds the cell, and closes when that has ended or was disposed of.
+    ///
+    /// # Panics
+    /// When the capacity is 0.
+    #[track_caller]
+    pub fn inbox(&self, capacity: Capacity) -> Inbox<T> {
+        let cell = self.clone();
+        Inbox::open(capacity, None, move |value| cell.try_set(value).is_ok())
+    }
+}

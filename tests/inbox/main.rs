@@ -1,0 +1,4 @@
+//! Inboxes: values from other threads.
+
+mod soak;
+mod states;
