@@ -46,6 +46,16 @@ peers *ARGS:
 targets *ARGS:
     cargo run --release --locked --manifest-path benches/peers/Cargo.toml --target-dir target/peers -- targets "$@"
 
+# Whether instructions, bytes and allocations are those of the baseline (valgrind; otherwise the exact ones alone)
+[no-exit-message]
+gates:
+    cargo run --quiet --release --locked --manifest-path benches/gates/Cargo.toml --target-dir target/gates -- check
+
+# Renew the baseline, and say in CHANGELOG.md what changed and why: REASON
+[no-exit-message]
+gates-renew *REASON:
+    cargo run --quiet --release --locked --manifest-path benches/gates/Cargo.toml --target-dir target/gates -- renew "$@"
+
 # Tests under AddressSanitizer (nightly, x86_64 Linux)
 asan:
     .ci/asan

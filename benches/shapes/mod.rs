@@ -1,5 +1,8 @@
 //! The graphs that are measured, each with a way to drive it and the answer it must give.
 
+#[allow(dead_code)] // not all benches have shows
+pub(crate) mod show;
+
 use hyphae::{Cell, CellImmutable, Pipeline, SubscriptionGuard, join_vec};
 
 /// A derived cell of numbers.
