@@ -46,6 +46,7 @@
 //! - `profiling`: `trace`, frames that a sampling profiler can tell apart, and `tracing` spans for waves, turns and fan-outs.
 //! - `frames`: `trace`, and `FrameLoop` with what each frame cost and how late it was.
 //! - `flame`: `profiling`, and `FoldedLayer`, whose flame graphs name cells.
+//! - `async`: cells as streams, waiting for a change, cells fed by futures and streams.
 //! - `compat`: names and import paths of hyphae 1.3.3 (`MapExt`, `scheduler::batch`, ...).
 //! - `serde`: reports can be serialized.
 //!
@@ -73,6 +74,8 @@ pub mod signal;
 #[doc(hidden)]
 pub mod source;
 mod store;
+#[cfg(feature = "async")]
+mod stream;
 #[doc(hidden)]
 pub mod subscription;
 #[cfg(feature = "trace")]
@@ -116,6 +119,8 @@ pub use source::{Source, WeakSource};
 pub use store::Limits;
 #[cfg(feature = "trace")]
 pub use store::probe::Timing;
+#[cfg(feature = "async")]
+pub use stream::{AsyncWatchableExt, CellStream};
 pub use subscription::{SubscriptionGuard, SubscriptionId};
 pub use time::clock::{Clock, ManualClock, MonotonicClock};
 #[cfg(feature = "frames")]

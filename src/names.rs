@@ -46,6 +46,12 @@ pub mod scheduler {
     pub use crate::{batch, no_coalesce};
 }
 
+/// Streams, by their old path.
+#[cfg(feature = "async")]
+pub mod async_support {
+    pub use crate::stream::{AsyncWatchableExt, CellStream};
+}
+
 /// Bounded inputs, by their old path.
 pub mod bounded_input {
     pub use crate::bounded::{BoundedInput, BoundedInputMetrics, OverflowPolicy};
