@@ -56,6 +56,11 @@ gates:
 gates-renew *REASON:
     cargo run --quiet --release --locked --manifest-path benches/gates/Cargo.toml --target-dir target/gates -- renew "$@"
 
+# Runs the tests of published hyphae 1.3.3, which cargo fetches, against this crate: [--failed] tells why each one fails
+[no-exit-message]
+hyphae-tests *ARGS:
+    tests/published/run.py "$@"
+
 # Tests under AddressSanitizer (nightly, x86_64 Linux)
 asan:
     .ci/asan

@@ -109,7 +109,7 @@ impl<T: 'static> BoundedInput<T> {
     /// When `capacity` is 0, or the store is gone.
     #[track_caller]
     pub fn new(initial: T, capacity: usize, policy: OverflowPolicy) -> Self {
-        assert!(capacity > 0, "a BoundedInput needs a capacity of at least 1");
+        assert!(capacity > 0, "a BoundedInput's capacity must be positive");
         let shared = InputState {
             cell: Cell::new(initial),
             waiting: RefCell::default(),
@@ -212,6 +212,22 @@ impl<T: 'static> BoundedInput<T> {
     /// For how many values there is room.
     pub fn capacity(&self) -> usize {
         self.shared.capacity
+    }
+
+    /// [`Cell::subscribe`] on the cell behind the buffer; what waits is not flushed by that.
+    #[track_caller]
+    pub fn subscribe(&self, f: impl FnMut(&Signal<'_, T>) + 'static) -> SubscriptionGuard {
+        self.shared.cell.subscribe(f)
+    }
+
+    /// Whether the cell behind the buffer ended well.
+    pub fn is_complete(&self) -> bool {
+        self.shared.cell.is_complete()
+    }
+
+    /// Whether the cell behind the buffer failed.
+    pub fn is_error(&self) -> bool {
+        self.shared.cell.is_error()
     }
 
     /// The cell behind the buffer.

@@ -19,7 +19,8 @@ use crate::store::node::{End, NodeRef};
 use crate::store::{Hook, Store, Write, expect, flag, with_store};
 use crate::subscription::{SubscriptionGuard, SubscriptionId};
 use crate::uuids;
-use crate::weak::WeakCell;
+#[doc(hidden)]
+pub use crate::weak::WeakCell;
 
 /// Marks a cell that can be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

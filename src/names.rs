@@ -25,11 +25,7 @@ pub use crate::pipeline::{
 #[doc(hidden)]
 pub use crate::traits::Watchable as WatchableResult;
 
-/// What a cell holds: any type that can be cloned. Implemented for all of them; no operator here asks for more than it
-/// needs, so that new code has no use for this.
-pub trait CellValue: Clone + 'static {}
-
-impl<T: Clone + 'static> CellValue for T {}
+pub use crate::traits::CellValue;
 
 /// Constructors, by their old path and names: each interval is precise here.
 pub mod constructors {

@@ -181,3 +181,11 @@ impl<T: 'static> Mutable<T> for Cell<T, CellMutable> {
         Cell::fail(self, error);
     }
 }
+
+/// What a cell holds: any type that can be cloned. Implemented for all of them; no operator here asks for more than it
+/// needs, so that new code has no use for this.
+#[cfg(feature = "compat")]
+pub trait CellValue: Clone + 'static {}
+
+#[cfg(feature = "compat")]
+impl<T: Clone + 'static> CellValue for T {}

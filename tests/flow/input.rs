@@ -46,7 +46,7 @@ fn an_error_fails_the_cell_and_gives_the_value_back() {
     let (input, seen, _guard) = input(Error);
     assert!((1..=3).all(|n| input.push(n).is_ok()));
     assert_eq!(input.push(4), Err(4));
-    assert!(input.to_cell().is_error() && input.is_closed());
+    assert!(input.to_cell().is_error() && input.is_error() && input.is_closed());
     assert_eq!(input.push(5), Err(5));
     input.flush();
     assert!(seen.borrow().is_empty());
@@ -64,7 +64,11 @@ fn closing_flushes_and_clones_share() {
     input.close();
     input.close();
     assert_eq!(*seen.borrow(), [1, 2, 3]);
-    assert!(other.is_closed());
+    assert!(other.is_closed() && other.is_complete());
+    let ended = Rc::new(RefCell::new(vec![]));
+    let log = ended.clone();
+    drop(other.subscribe(move |signal| log.borrow_mut().push(signal.is_value())));
+    assert_eq!(*ended.borrow(), [true, false], "the last value and the end");
     assert_eq!(format!("{other:?}"), "BoundedInput(0 of 3)");
 }
 
@@ -83,7 +87,7 @@ fn a_callback_may_push_and_flush() {
 }
 
 #[test]
-#[should_panic(expected = "capacity of at least 1")]
+#[should_panic(expected = "capacity must be positive")]
 fn a_buffer_needs_room() {
     let _ = BoundedInput::new(0, 0, Block);
 }
