@@ -6,7 +6,7 @@
 //! - **S3** nothing is borrowed while user code runs: every `RefCell` here is borrowed for a few lines that call none.
 //! - **S4** `busy` counts the user code on the stack (callbacks, closures, `Clone`/`Drop`/`PartialEq` of values; the body
 //!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0. Turns run only
-//!   there too, or inside a closure that waits for a cell it reads (see `track`).
+//!   there too, inside a closure that waits for a cell it reads (see `track`), or in a read of a stale lazy cell (see `demand`).
 //! - **S5** `pending` is set whenever something waits for the moment at which `busy` falls to 0.
 //!
 //! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
