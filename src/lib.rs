@@ -80,6 +80,7 @@ mod stream;
 pub mod subscription;
 #[cfg(feature = "trace")]
 mod system;
+mod ticks;
 mod time;
 #[doc(hidden)]
 pub mod traits;
@@ -122,6 +123,7 @@ pub use store::probe::Timing;
 #[cfg(feature = "async")]
 pub use stream::{AsyncWatchableExt, CellStream};
 pub use subscription::{SubscriptionGuard, SubscriptionId};
+pub use ticks::{interval_source, interval_source_with_elapsed};
 pub use time::clock::{Clock, ManualClock, MonotonicClock};
 #[cfg(feature = "frames")]
 pub use time::{

@@ -29,13 +29,21 @@ pub use crate::traits::CellValue;
 
 /// Constructors, by their old path and names: each interval is precise here.
 pub mod constructors {
+    pub use crate::ticks::{
+        interval_source, interval_source as interval_precise_source,
+        interval_source_with_elapsed as interval_precise_with_elapsed_source,
+    };
+
     pub use crate::operators::timed::{
         IntervalTick, from_iter_with_delay, interval, interval as interval_precise,
         interval_with_elapsed as interval_precise_with_elapsed,
     };
 }
 
-pub use constructors::{interval_precise, interval_precise_with_elapsed};
+pub use constructors::{
+    interval_precise, interval_precise_source, interval_precise_with_elapsed,
+    interval_precise_with_elapsed_source,
+};
 
 /// Batches, by their old path.
 pub mod scheduler {

@@ -15,7 +15,7 @@ const ORDER: [&[&str]; 11] = [
     &["pipeline"],
     &["operators", "time", "inbox"],
     &["source"],
-    &["traits", "arena", "bounded", "stream"],
+    &["traits", "arena", "bounded", "stream", "ticks"],
     &["names"],
 ];
 

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use hyphae::{
-    Cell, IntervalTick, ManualClock, Pipeline, batch, from_iter_with_delay, interval,
-    interval_with_elapsed, no_coalesce, timers,
+    Cell, IntervalTick, ManualClock, Pipeline, Signal, batch, from_iter_with_delay, interval,
+    interval_source, interval_source_with_elapsed, interval_with_elapsed, no_coalesce, timers,
 };
 
 const MS: u64 = 1_000_000;
@@ -119,6 +119,29 @@ fn series_of_values() {
     assert_eq!(elapsed.get(), IntervalTick { tick: 1, elapsed: Duration::from_millis(3) });
     drop((guard, items, elapsed));
     assert_eq!(timers::next_deadline_ns(), None);
+}
+
+#[test]
+fn a_source_that_ticks_keeps_its_phase_and_ends_with_its_handles() {
+    let clock = manual();
+    let ticks = interval_source_with_elapsed(Duration::from_millis(3)).with_name("ticks");
+    let seen = Rc::new(RefCell::new(vec![]));
+    let log = seen.clone();
+    let guard = ticks.subscribe(move |signal| {
+        if let Signal::Value(tick) = signal {
+            log.borrow_mut().push((tick.tick, tick.elapsed.as_millis()));
+        }
+    });
+    timers::advance_to(&clock, 7 * MS);
+    clock.set(100 * MS);
+    assert_eq!((timers::poll(), timers::next_deadline_ns()), (1, Some(102 * MS)));
+    assert_eq!(*seen.borrow(), [(1, 3), (2, 6), (33, 100)]);
+    let ended = interval_source(Duration::from_millis(1));
+    ended.complete();
+    timers::advance_to(&clock, 102 * MS);
+    assert_eq!((seen.borrow().len(), timers::waiting()), (4, 1), "the one that has ended stopped");
+    drop((guard, ticks));
+    assert_eq!(timers::waiting(), 0);
 }
 
 #[test]
