@@ -44,7 +44,7 @@ OPERATORS = {
     "window": "operators::sequence::Window<",
     "take_while": "operators::sequence::TakeWhile<",
     "join": "operators::combine::Join<",
-    "join_vec": "operators::combine::JoinVec<",
+    "join_vec": "operators::combine::OverList<",
     "combine": "operators::combine::Combine<",
     "zip": "operators::pair::Zip<",
     "zip_vec": "operators::pair::ZipVec<",
