@@ -6,13 +6,15 @@
 //! Invariants: **B1** all that threads share is one queue under one mutex, with one condition that says there is room; no
 //! user code runs while it is locked. So every interleaving is an order of whole operations on the queue, and there is nothing for
 //! a model checker of memory orders to find. **B2** the queue is never longer than its capacity. **B3** a value is in the queue, or
-//! with the sender, or with the owner's closure.
+//! with the sender, or with the owner's closure. **B4** once a call into an inbox has returned, values wait only where the waker was
+//! called after the last drain of them began: a send into the empty queue calls it, and so does a drain that leaves something.
 //!
 //! Costs: a send and a delivery are one lock each. The owner never waits for a sender.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -124,10 +126,16 @@ impl<T> Shared<T> {
             Sent::Instead(dropped) => (false, Some(dropped)),
         };
         drop(instead);
-        if sent && let Some(waker) = &self.waker {
-            waker();
+        if sent {
+            self.wake();
         }
         Ok(())
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = &self.waker {
+            waker();
+        }
     }
 
     fn put(&self, value: T, waits: bool) -> Result<Sent<T>, SendError<T>> {
@@ -226,6 +234,9 @@ impl<T: Send> InboxSender<T> {
 /// An inbox as the thread's list has it.
 trait Drain {
     fn drain(&self) -> usize;
+
+    /// Calls the waker if something waits.
+    fn remind(&self);
 }
 
 struct Owned<T> {
@@ -234,10 +245,8 @@ struct Owned<T> {
     deliver: RefCell<Box<dyn FnMut(T) -> bool>>,
 }
 
-impl<T> Drain for Owned<T> {
-    fn drain(&self) -> usize {
-        // A drain in a drain finds it taken: what waits is delivered by the outer one.
-        let Ok(mut deliver) = self.deliver.try_borrow_mut() else { return 0 };
+impl<T> Owned<T> {
+    fn deliver_all(&self, deliver: &mut dyn FnMut(T) -> bool) -> usize {
         let waiting = self.shared.lock().values.len();
         for delivered in 0..waiting {
             let Some(value) = self.shared.take() else { return delivered };
@@ -247,6 +256,24 @@ impl<T> Drain for Owned<T> {
             }
         }
         waiting
+    }
+}
+
+impl<T> Drain for Owned<T> {
+    fn drain(&self) -> usize {
+        // A drain in a drain finds it taken: what waits is delivered by the outer one.
+        let Ok(mut deliver) = self.deliver.try_borrow_mut() else { return 0 };
+        let delivered = catch_unwind(AssertUnwindSafe(|| self.deliver_all(&mut **deliver)));
+        drop(deliver);
+        // Those who sent while others waited have called nobody.
+        self.remind();
+        delivered.unwrap_or_else(|panic| resume_unwind(panic))
+    }
+
+    fn remind(&self) {
+        if self.shared.waker.is_some() && !self.shared.lock().values.is_empty() {
+            self.shared.wake();
+        }
     }
 }
 
@@ -297,7 +324,9 @@ impl<T: Send + 'static> Inbox<T> {
     }
 
     /// The same with a waker, which is called when the first value comes into the empty inbox: in the sender's thread,
-    /// with nothing locked. It should make the owner's event loop call [`drain_inboxes`].
+    /// with nothing locked. It should make the owner's event loop call [`drain_inboxes`]. A drain that leaves values, since they came
+    /// meanwhile or since a closure has panicked, calls it too, in the owner's thread; so a loop that sleeps until it is called
+    /// misses nothing. Now and then it is called for an inbox that is empty by then.
     ///
     /// # Panics
     /// When the capacity is 0.
@@ -411,7 +440,12 @@ pub(crate) fn drain_all() -> usize {
             inboxes.clone()
         })
         .unwrap_or_default();
-    known.iter().filter_map(Weak::upgrade).map(|inbox| inbox.drain()).sum()
+    let mut inboxes = known.iter().filter_map(Weak::upgrade);
+    let delivered =
+        catch_unwind(AssertUnwindSafe(|| inboxes.by_ref().map(|inbox| inbox.drain()).sum()));
+    // Left over after a panic alone.
+    inboxes.for_each(|inbox| inbox.remind());
+    delivered.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl<T: Send + 'static> Cell<T, CellMutable> {

@@ -216,3 +216,52 @@ fn a_frame_begins_with_what_has_come() {
     frames.frame(|_| seen.set(cell.get()));
     assert_eq!((seen.get(), inbox.len()), (5, 0));
 }
+
+/// A program that sleeps until the waker calls must hear of everything that a drain has left.
+#[test]
+fn what_a_drain_leaves_is_woken_for_again() {
+    let wakes = Arc::new(AtomicUsize::new(0));
+    let woken = wakes.clone();
+    let again = Rc::new(RefCell::new(None::<InboxSender<u32>>));
+    let sends = again.clone();
+    let inbox = Inbox::with_waker(
+        Capacity::Unbounded,
+        move || {
+            woken.fetch_add(1, Ordering::SeqCst);
+        },
+        move |n: u32| {
+            // As if another thread's value came just now: the second still waits.
+            if n == 1 {
+                sends.borrow().as_ref().unwrap().send(3).unwrap();
+            }
+        },
+    );
+    let sender = inbox.sender();
+    *again.borrow_mut() = Some(inbox.sender());
+    sender.send(1).unwrap();
+    sender.send(2).unwrap();
+    assert_eq!(wakes.load(Ordering::SeqCst), 1);
+    assert_eq!((inbox.drain(), inbox.len()), (2, 1));
+    assert_eq!(wakes.load(Ordering::SeqCst), 2);
+    assert_eq!((inbox.drain(), inbox.len()), (1, 0));
+    assert_eq!(wakes.load(Ordering::SeqCst), 2, "nothing was left");
+}
+
+#[test]
+fn after_a_panic_the_rest_is_woken_for_in_every_inbox() {
+    let wakes = Arc::new(AtomicUsize::new(0));
+    let [first, second] = [wakes.clone(), wakes.clone()].map(|count| {
+        move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+    });
+    let failing = Inbox::with_waker(Unbounded, first, |n: u32| assert_ne!(n, 1, "one"));
+    let later = Inbox::with_waker(Unbounded, second, |_: u32| ());
+    (1..=2).for_each(|n| failing.sender().send(n).unwrap());
+    later.sender().send(3).unwrap();
+    assert_eq!(wakes.swap(0, Ordering::SeqCst), 2);
+    assert!(catch_unwind(drain_inboxes).is_err());
+    assert_eq!((failing.len(), later.len()), (1, 1));
+    assert_eq!(wakes.swap(0, Ordering::SeqCst), 2);
+    assert_eq!((drain_inboxes(), wakes.load(Ordering::SeqCst)), (2, 0));
+}
