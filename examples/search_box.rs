@@ -11,7 +11,9 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use hyphae::{Capacity, Cell, CellImmutable, Inbox, ManualClock, Pipeline, WeakCell, timers};
+use hyphae::{
+    Capacity, Cell, CellImmutable, Inbox, ManualClock, SubscriptionGuard, WeakCell, combine, timers,
+};
 
 const WORDS: &[&str] = &["cell", "chain", "clock", "column", "cue", "cursor", "cut-off", "cycle"];
 const MS: u64 = 1_000_000;
@@ -67,26 +69,44 @@ fn results(
     })
 }
 
+type Late = Rc<RefCell<Vec<(u64, Vec<&'static str>)>>>;
+
+/// Brings each answer to the cell of its search; those of which the cell is gone are late.
+fn answers(searches: &Rc<RefCell<Searches>>, late: &Late) -> Inbox<(u64, Vec<&'static str>)> {
+    let (searches, late) = (searches.clone(), late.clone());
+    Inbox::new(Capacity::Unbounded, move |(number, found)| {
+        let waiting = searches.borrow_mut().waiting.remove(&number);
+        match waiting.and_then(|cell| cell.upgrade()) {
+            Some(cell) => cell.set(Some(found)),
+            None => late.borrow_mut().push((number, found)),
+        }
+    })
+}
+
+/// Prints what the box shows, and keeps it.
+fn show(
+    typed: &Cell<String>,
+    found: &Cell<Answer, CellImmutable>,
+) -> (Rc<RefCell<Vec<String>>>, SubscriptionGuard) {
+    let shown = Rc::new(RefCell::new(vec![]));
+    let log = shown.clone();
+    let line = combine((typed, found), |(text, found)| format!("{text:?}: {found:?}"));
+    let guard = line.watch(move |line| {
+        println!("{:>5} ms  {line}", timers::now_ns() / MS);
+        log.borrow_mut().push(line.clone());
+    });
+    (shown, guard)
+}
+
 fn main() {
     let clock = ManualClock::new();
     timers::set_clock(clock.clone());
     let (requests, queue) = mpsc::channel();
     let (woken, wakes) = mpsc::channel();
-    let searches = Rc::new(RefCell::new(Searches::default()));
-    let late = Rc::new(RefCell::new(vec![]));
-    let inbox = {
-        let (searches, late) = (searches.clone(), late.clone());
-        let wake = move || {
-            let _ = woken.send(());
-        };
-        Inbox::with_waker(Capacity::Unbounded, wake, move |(number, found)| {
-            let waiting = searches.borrow_mut().waiting.remove(&number);
-            match waiting.and_then(|cell| cell.upgrade()) {
-                Some(cell) => cell.set(Some(found)),
-                None => late.borrow_mut().push((number, found)),
-            }
-        })
-    };
+    let (searches, late) = (Rc::new(RefCell::new(Searches::default())), Late::default());
+    let inbox = answers(&searches, &late).with_waker(move || {
+        let _ = woken.send(());
+    });
     let sender = inbox.sender();
     let worker = thread::spawn(move || {
         worker(queue, |number, found| {
@@ -96,23 +116,13 @@ fn main() {
 
     let typed = Cell::new(String::new());
     let found = results(&typed, requests, &searches);
-    let shown = Rc::new(RefCell::new(vec![]));
-    let guard =
-        typed.join(&found).map(|(text, found)| format!("{text:?}: {found:?}")).materialize().watch(
-            {
-                let shown = shown.clone();
-                move |line| {
-                    println!("{:>5} ms  {line}", timers::now_ns() / MS);
-                    shown.borrow_mut().push(line.clone());
-                }
-            },
-        );
+    let (shown, guard) = show(&typed, &found);
 
-    let mut answers = 0;
+    let mut answered = 0;
     let mut wait_for = |count| {
-        while answers < count {
+        while answered < count {
             wakes.recv().expect("the worker lives");
-            answers += inbox.drain();
+            answered += inbox.drain();
         }
     };
     let type_in = |at_ms: u64, text: &str| {

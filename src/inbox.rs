@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 
 use crate::cell::{Cell, CellMutable};
@@ -105,7 +105,7 @@ struct Shared<T> {
     room: Condvar,
     capacity: Capacity,
     owner: ThreadId,
-    waker: Option<Waker>,
+    waker: OnceLock<Waker>,
 }
 
 /// What is left to do after the lock.
@@ -133,7 +133,7 @@ impl<T> Shared<T> {
     }
 
     fn wake(&self) {
-        if let Some(waker) = &self.waker {
+        if let Some(waker) = self.waker.get() {
             waker();
         }
     }
@@ -237,6 +237,9 @@ trait Drain {
 
     /// Calls the waker if something waits.
     fn remind(&self);
+
+    /// Takes nothing any more.
+    fn close(&self);
 }
 
 struct Owned<T> {
@@ -271,14 +274,39 @@ impl<T> Drain for Owned<T> {
     }
 
     fn remind(&self) {
-        if self.shared.waker.is_some() && !self.shared.lock().values.is_empty() {
+        if self.shared.waker.get().is_some() && !self.shared.lock().values.is_empty() {
             self.shared.wake();
         }
+    }
+
+    fn close(&self) {
+        self.shared.close();
+    }
+}
+
+/// The inboxes of a thread.
+struct Inboxes(RefCell<Vec<Weak<dyn Drain>>>);
+
+impl Inboxes {
+    fn add(&self, inbox: Weak<dyn Drain>) {
+        let mut list = self.0.borrow_mut();
+        if list.len() == list.capacity() {
+            // Before it grows: those that are gone make room.
+            list.retain(|inbox| inbox.strong_count() > 0);
+        }
+        list.push(inbox);
+    }
+}
+
+impl Drop for Inboxes {
+    fn drop(&mut self) {
+        // With the thread the store ends, for leaked inboxes too.
+        self.0.get_mut().iter().filter_map(Weak::upgrade).for_each(|inbox| inbox.close());
     }
 }
 
 thread_local! {
-    static INBOXES: RefCell<Vec<Weak<dyn Drain>>> = const { RefCell::new(Vec::new()) };
+    static INBOXES: Inboxes = const { Inboxes(RefCell::new(Vec::new())) };
 }
 
 /// Values from other threads on their way into a store. It belongs to the thread that made it; others have
@@ -317,25 +345,26 @@ impl<T: Send + 'static> Inbox<T> {
     /// When the capacity is 0.
     #[track_caller]
     pub fn new(capacity: Capacity, mut deliver: impl FnMut(T) + 'static) -> Self {
-        Self::open(capacity, None, move |value| {
+        Self::open(capacity, move |value| {
             deliver(value);
             true
         })
     }
 
-    /// The same with a waker, which is called when the first value comes into the empty inbox: in the sender's thread,
+    /// The same inbox with a waker, which is called when the first value comes into the empty inbox: in the sender's thread,
     /// with nothing locked. It should make the owner's event loop call [`drain_inboxes`]. A drain that leaves values, since they came
     /// meanwhile or since a closure has panicked, calls it too, in the owner's thread; so a loop that sleeps until it is called
     /// misses nothing. Now and then it is called for an inbox that is empty by then.
     ///
     /// # Panics
-    /// When the capacity is 0.
+    /// When it has a waker already.
     ///
     /// ```
     /// use std::sync::mpsc;
-    /// use hyphae::{Capacity, Inbox};
+    /// use hyphae::{Capacity, Cell};
     /// let (wake, woken) = mpsc::channel();
-    /// let inbox = Inbox::with_waker(Capacity::Unbounded, move || drop(wake.send(())), |n: i32| assert!(n > 0));
+    /// let level = Cell::new(0);
+    /// let inbox = level.inbox(Capacity::Unbounded).with_waker(move || drop(wake.send(())));
     /// let sender = inbox.sender();
     /// std::thread::spawn(move || (1..=3).try_for_each(|n| sender.send(n)));
     /// let mut delivered = 0;
@@ -343,25 +372,19 @@ impl<T: Send + 'static> Inbox<T> {
     ///     woken.recv().unwrap();
     ///     delivered += inbox.drain();
     /// }
+    /// assert_eq!(level.get(), 3);
     /// ```
+    #[must_use]
     #[track_caller]
-    pub fn with_waker(
-        capacity: Capacity,
-        waker: impl Fn() + Send + Sync + 'static,
-        mut deliver: impl FnMut(T) + 'static,
-    ) -> Self {
-        Self::open(capacity, Some(Box::new(waker)), move |value| {
-            deliver(value);
-            true
-        })
+    pub fn with_waker(self, waker: impl Fn() + Send + Sync + 'static) -> Self {
+        let set = self.owned.shared.waker.set(Box::new(waker));
+        assert!(set.is_ok(), "an inbox has one waker, and this one has it already");
+        self.owned.remind();
+        self
     }
 
     #[track_caller]
-    pub(crate) fn open(
-        capacity: Capacity,
-        waker: Option<Waker>,
-        deliver: impl FnMut(T) -> bool + 'static,
-    ) -> Self {
+    pub(crate) fn open(capacity: Capacity, deliver: impl FnMut(T) -> bool + 'static) -> Self {
         assert!(capacity.limit() > 0, "an inbox needs a capacity of at least 1");
         let queue = Queue { values: VecDeque::new(), closed: false, dropped: 0 };
         let shared = Arc::new(Shared {
@@ -369,11 +392,11 @@ impl<T: Send + 'static> Inbox<T> {
             room: Condvar::new(),
             capacity,
             owner: thread::current().id(),
-            waker,
+            waker: OnceLock::new(),
         });
         let owned = Rc::new(Owned { shared, deliver: RefCell::new(Box::new(deliver)) });
         let known: Rc<dyn Drain> = owned.clone();
-        let _ = INBOXES.try_with(|inboxes| inboxes.borrow_mut().push(Rc::downgrade(&known)));
+        let _ = INBOXES.try_with(|inboxes| inboxes.add(Rc::downgrade(&known)));
         Self { owned }
     }
 
@@ -435,7 +458,7 @@ pub fn drain_inboxes() -> usize {
 pub(crate) fn drain_all() -> usize {
     let known: Vec<Weak<dyn Drain>> = INBOXES
         .try_with(|inboxes| {
-            let mut inboxes = inboxes.borrow_mut();
+            let mut inboxes = inboxes.0.borrow_mut();
             inboxes.retain(|inbox| inbox.strong_count() > 0);
             inboxes.clone()
         })
@@ -457,6 +480,21 @@ impl<T: Send + 'static> Cell<T, CellMutable> {
     #[track_caller]
     pub fn inbox(&self, capacity: Capacity) -> Inbox<T> {
         let cell = self.clone();
-        Inbox::open(capacity, None, move |value| cell.try_set(value).is_ok())
+        Inbox::open(capacity, move |value| cell.try_set(value).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_keeps_no_more_than_twice_what_lives() {
+        let kept: Vec<_> = (0..10).map(|_| Inbox::new(Capacity::Unbounded, |_: u32| ())).collect();
+        for _ in 0..10_000 {
+            drop(Inbox::new(Capacity::Unbounded, |_: u32| ()));
+        }
+        let known = INBOXES.with(|inboxes| inboxes.0.borrow().capacity());
+        assert!(known <= 32, "{known} entries for {} inboxes", kept.len());
     }
 }

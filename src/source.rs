@@ -76,7 +76,7 @@ impl<T: 'static> Source<T> {
         T: Send,
     {
         let source = self.clone();
-        Inbox::open(capacity, None, move |event| source.try_emit(event).is_ok())
+        Inbox::open(capacity, move |event| source.try_emit(event).is_ok())
     }
 
     /// Sends an event to all subscribers and dependents. After `complete` it is dropped.

@@ -95,6 +95,8 @@ impl<T> Stream for CellStream<T> {
     type Item = Result<T, CellError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        // The executor's code, before anything is borrowed.
+        let waker = cx.waker().clone();
         let mut queue = self.queue.borrow_mut();
         if let Some(value) = queue.waiting.pop_front() {
             return Poll::Ready(Some(Ok(value)));
@@ -102,7 +104,7 @@ impl<T> Stream for CellStream<T> {
         if let Some(error) = &mut queue.end {
             return Poll::Ready(error.take().map(Err));
         }
-        let old = queue.waker.replace(cx.waker().clone());
+        let old = queue.waker.replace(waker);
         drop(queue);
         drop(old);
         Poll::Pending
@@ -150,8 +152,9 @@ impl<T: Clone + 'static, M> AsyncWatchableExt<T> for Cell<T, M> {
     #[track_caller]
     fn next_value(&self) -> impl Future<Output = Option<Result<T, CellError>>> + 'static {
         let mut stream = CellStream::of(self, usize::MAX);
-        // The current value is no change.
-        stream.queue.borrow_mut().waiting.clear();
+        // The current value is no change. (It goes with nothing borrowed: its `Drop` may set the cell.)
+        let current = std::mem::take(&mut stream.queue.borrow_mut().waiting);
+        drop(current);
         poll_fn(move |cx| Pin::new(&mut stream).poll_next(cx))
     }
 

@@ -86,8 +86,19 @@ impl<T: Clone + 'static, M> Cell<T, M> {
 
 /// What `f` makes of the values of a list of cells.
 pub(super) struct OverList<T: 'static, F, const JOINS: bool> {
-    pub(super) inputs: Vec<Input<T>>,
-    pub(super) f: F,
+    inputs: Vec<Input<T>>,
+    f: F,
+}
+
+impl<T: 'static, F> OverList<T, F, false> {
+    /// The kernel of [`combine_vec`].
+    pub(super) fn of<'c, M: 'c>(
+        cells: impl IntoIterator<Item = &'c Cell<T, M>>,
+        f: F,
+    ) -> Fallible<Self> {
+        let inputs = cells.into_iter().map(|cell| input_of(cell.strong.clone()));
+        Ok(Self { inputs: inputs.collect::<Fallible<_>>()?, f })
+    }
 }
 
 impl<T: 'static, R: 'static, F, const JOINS: bool> Kernel for OverList<T, F, JOINS>
@@ -209,8 +220,7 @@ where
     F: FnMut(Values<'_, T>) -> R + 'static,
 {
     let place = Location::caller();
-    let inputs: Fallible<_> = cells.into_iter().map(|c| input_of(c.strong.clone())).collect();
-    expect(inputs.and_then(|inputs| derive(OverList::<_, _, false> { inputs, f }, place)))
+    expect(OverList::of(cells, f).and_then(|kernel| derive(kernel, place)))
 }
 
 mod sealed {

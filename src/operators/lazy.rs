@@ -6,7 +6,6 @@ use super::combine::{Cells, Combine, Join, OverList, Values, named};
 use super::computed::Computed;
 use super::pure::{CatchError, Map, MapErr, MapOk, UnwrapOr};
 use crate::cell::{Cell, CellImmutable};
-use crate::error::Fallible;
 use crate::pipeline::{Lazy, Root, Then, derive, input_of};
 use crate::store::expect;
 
@@ -75,8 +74,7 @@ where
     F: FnMut(Values<'_, T>) -> R + 'static,
 {
     let place = Location::caller();
-    let inputs: Fallible<_> = cells.into_iter().map(|c| input_of(c.strong.clone())).collect();
-    expect(inputs.and_then(|inputs| derive(Lazy(OverList::<_, _, false> { inputs, f }), place)))
+    expect(OverList::of(cells, f).and_then(|kernel| derive(Lazy(kernel), place)))
 }
 
 impl<T: Clone + 'static, M> Cell<T, M> {

@@ -269,6 +269,12 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         expect(timed(self, rule, Location::caller())).0
     }
 
+    #[track_caller]
+    fn waits_with<R: Rule<T>>(&self, rule: R) -> (Cell<R::Out, CellImmutable>, Waiting) {
+        let (cell, bell) = expect(timed(self, rule, Location::caller()));
+        (cell, Waiting { bell })
+    }
+
     /// A cell that takes a value of this one over when none has followed it for `quiet`. It starts with the current value.
     ///
     /// Like all operators that wait, it runs by the clock of the [`timers`](crate::timers), which the program drives; when this
@@ -308,9 +314,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         quiet: Duration,
         edges: Edges,
     ) -> (Cell<T, CellImmutable>, Waiting) {
-        let rule = Debounce::new(quiet, edges);
-        let (cell, bell) = expect(timed(self, rule, Location::caller()));
-        (cell, Waiting { bell })
+        self.waits_with(Debounce::new(quiet, edges))
     }
 
     /// A cell that takes a value over at once, and then none for `pause`. It starts with the current value, which opens no
@@ -348,9 +352,7 @@ impl<T: Clone + 'static, M> Cell<T, M> {
         pause: Duration,
         edges: Edges,
     ) -> (Cell<T, CellImmutable>, Waiting) {
-        let rule = Throttle::new(pause, edges);
-        let (cell, bell) = expect(timed(self, rule, Location::caller()));
-        (cell, Waiting { bell })
+        self.waits_with(Throttle::new(pause, edges))
     }
 
     /// A cell that waits for `window` from a value on, and then takes the latest over. It starts with the current value.

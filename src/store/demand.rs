@@ -133,7 +133,11 @@ impl Store {
             return;
         }
         if !self.has_stack() {
-            log::error!("lazy cells that read each other go too deep: one is read as it is");
+            let cell =
+                self.info(self.id_of(node)).map_or_else(String::new, |cell| cell.to_string());
+            log::error!(
+                "lazy cells that read each other in closures go too deep: {cell} is read as it is; read it before"
+            );
             return;
         }
         let momentary = self.momentary.replace(true);

@@ -132,6 +132,31 @@ fn next_value_and_changed_wait_for_a_change_from_then_on() {
     assert!(matches!(task.poll(next.as_mut()), Poll::Ready(Some(Err(_)))));
 }
 
+/// Sets a cell when it is dropped, once.
+#[derive(Clone)]
+struct Setter(Rc<std::cell::RefCell<Option<Cell<Setter>>>>);
+
+impl Drop for Setter {
+    fn drop(&mut self) {
+        let cell = self.0.take();
+        cell.into_iter().for_each(|cell| cell.set(Setter(Rc::default())));
+    }
+}
+
+#[test]
+fn a_value_may_set_its_cell_when_it_is_dropped() {
+    let task = Task::new();
+    let armed = Setter(Rc::default());
+    let cell = Cell::new(armed.clone());
+    armed.0.replace(Some(cell.clone()));
+    std::mem::forget(armed);
+    let mut next = pin!(cell.next_value());
+    assert!(
+        matches!(task.poll(next.as_mut()), Poll::Ready(Some(Ok(_)))),
+        "what it sets is a change"
+    );
+}
+
 #[test]
 fn values_need_not_be_send_and_a_task_may_write() {
     let (task, cell) = (Task::new(), Cell::new(Rc::new(0)));

@@ -95,6 +95,27 @@ fn the_end_of_the_owners_thread_closes_it_and_drops_what_waits() {
 }
 
 #[test]
+fn a_leaked_inbox_closes_with_its_thread() {
+    let sender = thread::spawn(|| {
+        let inbox = Inbox::new(Wait(1), |_: u32| ());
+        let sender = inbox.sender();
+        sender.send(1).unwrap();
+        std::mem::forget(inbox);
+        sender
+    })
+    .join()
+    .unwrap();
+    assert_eq!(sender.send(2), Err(SendError::Closed(2)), "and does not wait for ever");
+}
+
+#[test]
+#[should_panic(expected = "has it already")]
+fn an_inbox_has_one_waker() {
+    let inbox = Inbox::new(Unbounded, |_: u32| ()).with_waker(|| ());
+    drop(inbox.with_waker(|| ()));
+}
+
+#[test]
 fn a_drain_is_one_batch_in_order_of_arrival() {
     let (a, b) = (Cell::new(0), Cell::new(0));
     let (to_a, to_b) = (a.inbox(Unbounded), b.inbox(Unbounded));
@@ -138,7 +159,7 @@ fn the_waker_is_called_when_the_first_value_comes() {
     let wake = move || {
         count.fetch_add(1, Ordering::Relaxed);
     };
-    let inbox = Inbox::with_waker(Refuse(2), wake, |_: u32| ());
+    let inbox = Inbox::new(Refuse(2), |_: u32| ()).with_waker(wake);
     let sender = inbox.sender();
     let send = move |n| {
         let _ = sender.send(n);
@@ -224,18 +245,16 @@ fn what_a_drain_leaves_is_woken_for_again() {
     let woken = wakes.clone();
     let again = Rc::new(RefCell::new(None::<InboxSender<u32>>));
     let sends = again.clone();
-    let inbox = Inbox::with_waker(
-        Capacity::Unbounded,
-        move || {
-            woken.fetch_add(1, Ordering::SeqCst);
-        },
-        move |n: u32| {
-            // As if another thread's value came just now: the second still waits.
-            if n == 1 {
-                sends.borrow().as_ref().unwrap().send(3).unwrap();
-            }
-        },
-    );
+    let wake = move || {
+        woken.fetch_add(1, Ordering::SeqCst);
+    };
+    let inbox = Inbox::new(Capacity::Unbounded, move |n: u32| {
+        // As if another thread's value came just now: the second still waits.
+        if n == 1 {
+            sends.borrow().as_ref().unwrap().send(3).unwrap();
+        }
+    });
+    let inbox = inbox.with_waker(wake);
     let sender = inbox.sender();
     *again.borrow_mut() = Some(inbox.sender());
     sender.send(1).unwrap();
@@ -255,8 +274,8 @@ fn after_a_panic_the_rest_is_woken_for_in_every_inbox() {
             count.fetch_add(1, Ordering::SeqCst);
         }
     });
-    let failing = Inbox::with_waker(Unbounded, first, |n: u32| assert_ne!(n, 1, "one"));
-    let later = Inbox::with_waker(Unbounded, second, |_: u32| ());
+    let failing = Inbox::new(Unbounded, |n: u32| assert_ne!(n, 1, "one")).with_waker(first);
+    let later = Inbox::new(Unbounded, |_: u32| ()).with_waker(second);
     (1..=2).for_each(|n| failing.sender().send(n).unwrap());
     later.sender().send(3).unwrap();
     assert_eq!(wakes.swap(0, Ordering::SeqCst), 2);
