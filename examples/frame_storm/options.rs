@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use hyphae::Timing;
 
@@ -22,6 +23,8 @@ usage: frame_storm [OPTION]...
                  pressed
   --hz N         frames a second, from 1 to 10000 (default: 60); 0: as fast as it
                  can, with the steps and the budget of 60
+  --warm-up MS   awake for so long before each frame, to have the cells in the
+                 processor's caches (default: 4)
   --seed N       what the show is made up from (default: 1)
   --churn N      re-links a second: dimmers that are made to follow something else
                  (default: 120)
@@ -55,6 +58,7 @@ pub(crate) struct Options {
     /// `None`: until Enter is pressed.
     pub(crate) frames: Option<u64>,
     pub(crate) pace: Pace,
+    pub(crate) warm_up: Duration,
     pub(crate) seed: u64,
     /// Re-links a second.
     pub(crate) churn: u32,
@@ -110,6 +114,7 @@ impl Default for Options {
             cells: 50_000,
             frames: Some(600),
             pace: Pace::Hertz(60.0),
+            warm_up: Duration::from_millis(4),
             seed: 1,
             churn: 120,
             assert: false,
@@ -199,6 +204,7 @@ fn shown(arg: &OsStr) -> String {
 const CELLS: &str = "a whole number from 66 to 5000000";
 const COUNT: &str = "a whole number";
 const RATE: &str = "0 or a number from 1 to 10000";
+const MILLISECONDS: &str = "a number of milliseconds from 0 to 1000";
 const CHURN: &str = "a whole number up to 10000000";
 const TIMING: &str = "`off`, `all` or a whole number of at least 1";
 const FILE: &str = "a file name";
@@ -209,6 +215,7 @@ struct Given {
     cells: Option<usize>,
     frames: Option<u64>,
     pace: Option<Pace>,
+    warm_up: Option<Duration>,
     seed: Option<u64>,
     churn: Option<u32>,
     timing: Option<Timing>,
@@ -231,6 +238,7 @@ impl Given {
             "--cells" => once(&mut self.cells, name, CELLS, value, cells),
             "--frames" => once(&mut self.frames, name, COUNT, value, number),
             "--hz" => once(&mut self.pace, name, RATE, value, pace),
+            "--warm-up" => once(&mut self.warm_up, name, MILLISECONDS, value, milliseconds),
             "--seed" => once(&mut self.seed, name, COUNT, value, number),
             "--churn" => once(&mut self.churn, name, CHURN, value, churn),
             "--timing" => once(&mut self.timing, name, TIMING, value, timing),
@@ -254,6 +262,7 @@ impl Given {
             cells: self.cells.unwrap_or(default.cells),
             frames: self.frames.map_or(default.frames, |frames| (frames > 0).then_some(frames)),
             pace: self.pace.unwrap_or(default.pace),
+            warm_up: self.warm_up.unwrap_or(default.warm_up),
             seed: self.seed.unwrap_or(default.seed),
             churn: self.churn.unwrap_or(default.churn),
             timing: self.timing.unwrap_or(default.timing),
@@ -311,6 +320,11 @@ fn pace(value: &str) -> Option<Pace> {
     }
 }
 
+fn milliseconds(value: &str) -> Option<Duration> {
+    let ms: f64 = value.parse().ok()?;
+    (0.0..=1000.0).contains(&ms).then(|| Duration::from_secs_f64(ms / 1000.0))
+}
+
 fn timing(value: &str) -> Option<Timing> {
     match value {
         "off" => Some(Timing::Off),
@@ -335,13 +349,15 @@ mod tests {
 
     #[test]
     fn good_lines() {
-        let rows: [(&str, fn(&mut Options)); 11] = [
+        let rows: [(&str, fn(&mut Options)); 13] = [
             ("", |_| ()),
             ("--cells 66", |options| options.cells = LEAST_CELLS),
             ("--frames 0", |options| options.frames = None),
             ("--frames=7 --seed=0", |options| (options.frames, options.seed) = (Some(7), 0)),
             ("--hz 0", |options| options.pace = Pace::Fast),
             ("--hz 59.94", |options| options.pace = Pace::Hertz(59.94)),
+            ("--warm-up 0", |options| options.warm_up = Duration::ZERO),
+            ("--warm-up 0.5", |options| options.warm_up = Duration::from_micros(500)),
             ("--churn 10000000", |options| options.churn = MOST_CHURN),
             ("--timing off", |options| options.timing = Timing::Off),
             ("--timing 3", |options| options.timing = Timing::OneWaveIn(3)),
@@ -377,6 +393,8 @@ mod tests {
             ("--hz NaN", format!("`--hz` needs {RATE}, not `NaN`")),
             ("--hz 10001", format!("`--hz` needs {RATE}, not `10001`")),
             ("--churn 10000001", format!("`--churn` needs {CHURN}, not `10000001`")),
+            ("--warm-up -1", format!("`--warm-up` needs {MILLISECONDS}, not `-1`")),
+            ("--warm-up NaN", format!("`--warm-up` needs {MILLISECONDS}, not `NaN`")),
             ("--timing 0", format!("`--timing` needs {TIMING}, not `0`")),
             ("--report=", format!("`--report` needs {FILE}, not ``")),
             ("--seed 1 --seed 1", "`--seed` is given twice".into()),

@@ -154,7 +154,8 @@ pub(crate) struct Player {
 impl Player {
     pub(crate) fn new(options: &Options) -> Self {
         let pace = options.pace;
-        Self { show: Show::new(options), frames: FrameLoop::new(pace.hz()), pace }
+        let frames = FrameLoop::new(pace.hz()).with_warm_up(options.warm_up);
+        Self { show: Show::new(options), frames, pace }
     }
 
     pub(crate) fn stats(&self) -> &FrameStats {
@@ -188,7 +189,7 @@ impl Player {
         if self.pace == Pace::Fast {
             return self.frame_now();
         }
-        self.frames.clock().sleep_until(self.frames.next_boundary_ns());
+        self.frames.wait();
         let Self { show, frames, .. } = self;
         frames.frame(|frame| show.write(frame.index))
     }

@@ -358,7 +358,7 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The number of ranks in use or vacant; all ranks are below it.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "frames"))]
     pub(crate) fn ranks(&self) -> usize {
         self.records.len()
     }
@@ -385,6 +385,19 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CellKey, Rank, P)> {
         let rows = (0..).zip(self.records.iter().zip(self.cold.iter()));
         rows.filter_map(|(rank, (record, cold))| Some((cold.id, rank, record.payload?)))
+    }
+
+    /// Reads the rows of these ranks and the lists of their dependents, only so that they are in the processor's caches.
+    /// Gives the payloads.
+    #[cfg(feature = "frames")]
+    pub(crate) fn warm(&self, ranks: std::ops::Range<Rank>) -> impl Iterator<Item = P> {
+        let end = self.records.len().min(ranks.end as usize);
+        (ranks.start as usize..end).filter_map(|rank| {
+            let record = &self.records[rank];
+            let list = self.pool.slice(record.links.more());
+            std::hint::black_box(list.iter().fold(0, |read, entry| read ^ entry.rank));
+            record.payload
+        })
     }
 
     /// The number of ranks for which there is memory.

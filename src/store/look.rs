@@ -7,7 +7,23 @@ use super::{Store, add, flag};
 use crate::error::{CellInfo, Error, Fallible};
 use crate::graph::CellKey;
 
+/// So many rows are warmed at a time: some microseconds, also where they are in no cache.
+#[cfg(feature = "frames")]
+const WARMED: u32 = 256;
+
 impl Store {
+    /// Reads some rows of the graph and their nodes, only so that they are in the processor's caches: those from rank `from`
+    /// on. Gives the rank to go on with, 0 after the last.
+    #[cfg(feature = "frames")]
+    pub(crate) fn warm(&self, from: u32) -> u32 {
+        let graph = self.graph.borrow();
+        let end = from.saturating_add(WARMED);
+        graph.warm(from..end).for_each(|node| {
+            std::hint::black_box(node.stamp.get());
+        });
+        if (end as usize) < graph.ranks() { end } else { 0 }
+    }
+
     /// Whether the call is made inside a callback, a closure or a batch.
     pub(crate) fn is_inside(&self) -> bool {
         self.busy.get() != 0 || self.batch.get() != 0
@@ -95,5 +111,28 @@ impl Store {
         let given = node.with(f);
         busy.leave()?;
         Ok(given)
+    }
+}
+
+#[cfg(all(test, feature = "frames"))]
+mod tests {
+    use crate::store::with_store;
+    use crate::{Cell, Pipeline};
+
+    #[test]
+    fn warming_comes_to_the_end_of_the_rows_and_begins_anew() {
+        let warm = |from| with_store(|store| store.warm(from)).unwrap();
+        assert_eq!((warm(0), warm(u32::MAX)), (0, 0));
+        let source = Cell::new(1);
+        let cells: Vec<_> = (0..600).map(|n| (&source).map(move |v| v + n).materialize()).collect();
+        assert_eq!((warm(0), warm(256), warm(512)), (256, 512, 0));
+        // Vacant rows are passed over.
+        drop(cells);
+        let mut from = warm(0);
+        while from != 0 {
+            from = warm(from);
+        }
+        source.set(2);
+        assert_eq!(source.get(), 2);
     }
 }

@@ -17,3 +17,5 @@ pub(crate) mod spread;
 #[cfg(feature = "frames")]
 pub(crate) mod stats;
 pub(crate) mod timers;
+#[cfg(feature = "frames")]
+mod warmth;

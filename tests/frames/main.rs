@@ -7,6 +7,7 @@ mod grid;
 mod spans;
 mod stats;
 mod times;
+mod waits;
 
 use std::time::Duration;
 
