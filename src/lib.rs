@@ -110,6 +110,7 @@ pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;
 pub use operators::selector::{Selector, selector};
+pub use operators::retry::{Retry, retry};
 pub use operators::timed::{
     Edges, IntervalTick, Waiting, from_iter_with_delay, interval, interval_with_elapsed,
 };

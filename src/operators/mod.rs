@@ -16,6 +16,7 @@ pub(crate) mod machine;
 pub(crate) mod merge;
 pub(crate) mod pair;
 pub(crate) mod pure;
+pub(crate) mod retry;
 pub(crate) mod sample;
 pub(crate) mod selector;
 pub(crate) mod sequence;

@@ -15,8 +15,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::{CellError, Fallible};
 use crate::graph::CellKey;
 use crate::pipeline::{derive, input_of};
-use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
-use crate::store::{expect, with_store};
+use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::{Store, expect, with_store};
 use crate::time::timers::{Timer, nanos, now_ns};
 
 /// What a rule sees of the time, and says of it.
@@ -68,7 +68,7 @@ pub(super) trait Rule<T>: 'static {
 
 /// Why a node has a turn although its input did not change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ring {
+pub(super) enum Ring {
     No,
     Due,
     Flush,
@@ -76,20 +76,40 @@ enum Ring {
 }
 
 /// Wakes the node of an operator.
-struct Bell {
+pub(super) struct Bell {
     node: StdCell<Option<CellKey>>,
     ring: StdCell<Ring>,
 }
 
 impl Bell {
-    fn new() -> Rc<Self> {
+    pub(super) fn new() -> Rc<Self> {
         Rc::new(Self { node: StdCell::new(None), ring: StdCell::new(Ring::No) })
     }
 
-    fn ring(&self, ring: Ring) {
+    /// Says whom it wakes.
+    pub(super) fn hang_at<T, M>(&self, cell: &Cell<T, M>) {
+        self.node.set(Some(cell.key()));
+    }
+
+    /// Gives the node a turn, in the wave that is about to run.
+    pub(super) fn ring(&self, ring: Ring) {
+        self.wake(ring, Store::mark_dirty);
+    }
+
+    /// Gives the node a turn in the next round of the wave.
+    pub(super) fn ring_next_round(&self) {
+        self.wake(Ring::Due, Store::turn_next_round);
+    }
+
+    fn wake(&self, ring: Ring, wake: impl FnOnce(&Store, NodeRef)) {
         let Some(id) = self.node.get() else { return };
         self.ring.set(ring);
-        let _ = with_store(|store| store.find(id).map(|node| store.mark_dirty(node)));
+        let _ = with_store(|store| store.find(id).map(|node| wake(store, node)));
+    }
+
+    /// Takes a ring.
+    pub(super) fn take(&self) -> Ring {
+        self.ring.replace(Ring::No)
     }
 }
 
@@ -111,7 +131,7 @@ impl Alarm {
 
     /// Takes a ring, after which nothing is set any more.
     fn take(&mut self) -> Ring {
-        let ring = self.bell.ring.replace(Ring::No);
+        let ring = self.bell.take();
         if ring == Ring::Due {
             self.rings_ns = None;
         }
@@ -169,8 +189,7 @@ impl<T: 'static, R: Rule<T>> Kernel for Timed<T, R> {
         self.end = at.end;
         self.alarm.set(at.rings_ns.filter(|_| !over));
         if at.more && !over {
-            self.alarm.bell.ring.set(Ring::Due);
-            let _ = with_store(|store| store.turn_again());
+            self.alarm.bell.ring_next_round();
         }
         out.into_iter().for_each(emit_once(emit));
         Over::upstream_if(over)
@@ -186,7 +205,7 @@ impl<T: 'static, R: Rule<T>> Kernel for Timed<T, R> {
 }
 
 /// `emit` for something that is called once at most.
-fn emit_once<T>(emit: impl FnOnce(T)) -> impl FnMut(T) {
+pub(super) fn emit_once<T>(emit: impl FnOnce(T)) -> impl FnMut(T) {
     let mut emit = Some(emit);
     move |value| {
         if let Some(emit) = emit.take() {
@@ -203,7 +222,7 @@ fn timed<T: 'static, M, R: Rule<T>>(
 ) -> Fallible<(Cell<R::Out, CellImmutable>, Rc<Bell>)> {
     let (bell, input) = (Bell::new(), input_of(source.strong.clone())?);
     let cell = derive(Timed { input, rule, alarm: Alarm::new(&bell), end: None }, place)?;
-    bell.node.set(Some(cell.key()));
+    bell.hang_at(&cell);
     Ok((named(cell, source.name(), R::NAME), bell))
 }
 
@@ -449,7 +468,7 @@ impl<S: Series> Kernel for Ticking<S> {
 fn ticking<S: Series>(series: S, place: &'static Location<'static>) -> Cell<S::Out, CellImmutable> {
     let bell = Bell::new();
     let cell = expect(derive(Ticking { series, alarm: Alarm::new(&bell) }, place));
-    bell.node.set(Some(cell.key()));
+    bell.hang_at(&cell);
     cell
 }
 

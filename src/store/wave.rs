@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Gives a node a turn in the next round of the wave.
-    fn turn_next_round(&self, node: NodeRef) {
+    pub(crate) fn turn_next_round(&self, node: NodeRef) {
         let id = self.id_of(node);
         let mut more = self.more.borrow_mut();
         if !more.contains(&id) {

@@ -1,5 +1,6 @@
-//! State machines, and bounded buffers at the edges of the graph.
+//! State machines, retrying, and bounded buffers at the edges of the graph.
 
 mod input;
 mod machine;
 mod output;
+mod retry;
