@@ -166,10 +166,10 @@ impl<T: 'static, M> Cell<T, M> {
     }
 
     /// The cell's name, if it has one.
-    pub fn name(&self) -> Option<Rc<str>> {
+    pub fn name(&self) -> Option<String> {
         self.look(|store, node| {
             let id = store.id_of(node);
-            store.tables.borrow().names.get(id).cloned()
+            store.tables.borrow().names.get(id).map(|name| name.to_string())
         })
         .flatten()
     }

@@ -109,8 +109,8 @@ pub use operators::machine::StateMachineBuilder;
 pub use operators::merge::merge_vec;
 pub use operators::pair::zip_vec;
 pub use operators::pure::ResultLike;
-pub use operators::selector::{Selector, selector};
 pub use operators::retry::{Retry, retry};
+pub use operators::selector::{Selector, selector};
 pub use operators::timed::{
     Edges, IntervalTick, Waiting, from_iter_with_delay, interval, interval_with_elapsed,
 };
@@ -122,9 +122,11 @@ pub use store::Limits;
 #[cfg(feature = "trace")]
 pub use store::probe::Timing;
 #[cfg(feature = "async")]
-pub use stream::{AsyncWatchableExt, CellStream};
+pub use stream::{AsyncWatchableExt, CellResults, CellStream};
 pub use subscription::{SubscriptionGuard, SubscriptionId};
-pub use ticks::{interval_source, interval_source_with_elapsed};
+pub use ticks::{
+    IntervalTickSource, Tick, TickGuard, TickSource, interval_source, interval_source_with_elapsed,
+};
 pub use time::clock::{Clock, ManualClock, MonotonicClock};
 #[cfg(feature = "frames")]
 pub use time::{

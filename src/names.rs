@@ -68,6 +68,7 @@ pub mod bounded_output {
 
 /// Clocks, by their old path.
 pub mod clock {
+    pub use crate::ticks::{IntervalTickSource, Tick, TickGuard, TickSource};
     pub use crate::time::clock::{Clock, MonotonicClock};
 }
 

@@ -15,7 +15,8 @@ use crate::id::CellId;
 use crate::inbox::{Capacity, Inbox};
 use crate::operators::combine::named;
 use crate::operators::sample;
-use crate::pipeline::{Empty, Pipeline, Plan, Root, SourceRoot};
+use crate::operators::sequence::{BufferCount, Window};
+use crate::pipeline::{Empty, Pipeline, Plan, Root, SourceRoot, Then};
 use crate::signal::Signal;
 use crate::store::callback::CallbackBox;
 use crate::store::node::{Event, NodeRef};
@@ -200,6 +201,30 @@ impl<T: 'static> Source<T> {
         T: Clone,
     {
         Plan(self.clone().into_chain()).merge_map_limit(limit, choose)
+    }
+
+    /// The last `n` events, oldest first, as a pipeline; fewer until there are `n`.
+    ///
+    /// # Panics
+    /// When `n` is 0, the source was disposed of, or the store is gone.
+    #[track_caller]
+    pub fn window(&self, n: usize) -> Plan<Then<SourceRoot<T>, Window<T>>>
+    where
+        T: Clone,
+    {
+        Plan(self.clone().into_chain()).window(n)
+    }
+
+    /// Lists of `n` events, as a pipeline; what is left when the source completes comes before the end.
+    ///
+    /// # Panics
+    /// As [`window`](Self::window).
+    #[track_caller]
+    pub fn buffer_count(&self, n: usize) -> Plan<Then<SourceRoot<T>, BufferCount<T>>>
+    where
+        T: Clone,
+    {
+        Plan(self.clone().into_chain()).buffer_count(n)
     }
 }
 

@@ -26,13 +26,14 @@ struct Queue<T> {
     waiting: VecDeque<T>,
     limit: usize,
     lost: u64,
-    /// How the cell ended. The error is told once.
+    /// How the cell ended.
     end: Option<Option<CellError>>,
     waker: Option<Waker>,
 }
 
-/// The values of a cell as a [`Stream`]: the current one first, then each change. It ends when the cell completes; when that
-/// fails, the error comes as the last item. Dropping it unsubscribes.
+/// The values of a cell as a [`Stream`]: the current one first, then each change. It ends when the cell does;
+/// [`error`](Self::error) tells whether that failed, and [`with_errors`](Self::with_errors) is a stream whose last item is the
+/// error. Dropping it unsubscribes.
 ///
 /// The task is woken in the delivery of a wave, and polled when its executor runs: changes wait in between.
 #[must_use = "streams do nothing unless polled"]
@@ -56,6 +57,32 @@ impl<T: Clone + 'static> CellStream<T> {
         let fed = queue.clone();
         let guard = cell.subscribe(move |signal| feed(&fed, signal));
         Self { queue, _guard: guard }
+    }
+
+    /// The error with which the cell has failed, once the stream has ended for that.
+    pub fn error(&self) -> Option<CellError> {
+        let queue = self.queue.borrow();
+        queue.end.clone().flatten().filter(|_| queue.waiting.is_empty())
+    }
+
+    /// The values as results: when the cell fails, the error comes as the last item.
+    ///
+    /// ```
+    /// use std::{pin::pin, task::{Context, Poll, Waker}};
+    /// use futures_core::Stream;
+    /// use hyphae::{AsyncWatchableExt, Cell};
+    /// let level = Cell::new(1);
+    /// let mut results = pin!(level.to_stream().with_errors());
+    /// level.fail("unplugged");
+    /// let mut cx = Context::from_waker(Waker::noop());
+    /// let mut next = || match results.as_mut().poll_next(&mut cx) {
+    ///     Poll::Ready(item) => item.map(|item| item.map_err(|error| error.to_string())),
+    ///     Poll::Pending => unreachable!("the cell has ended"),
+    /// };
+    /// assert_eq!((next(), next(), next()), (Some(Ok(1)), Some(Err("unplugged".to_owned())), None));
+    /// ```
+    pub fn with_errors(self) -> CellResults<T> {
+        CellResults { stream: self, over: false }
     }
 
     /// How many values were dropped because there was no room.
@@ -92,22 +119,44 @@ fn feed<T: Clone>(shared: &RefCell<Queue<T>>, signal: &Signal<'_, T>) {
 }
 
 impl<T> Stream for CellStream<T> {
-    type Item = Result<T, CellError>;
+    type Item = T;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         // The executor's code, before anything is borrowed.
         let waker = cx.waker().clone();
         let mut queue = self.queue.borrow_mut();
         if let Some(value) = queue.waiting.pop_front() {
-            return Poll::Ready(Some(Ok(value)));
+            return Poll::Ready(Some(value));
         }
-        if let Some(error) = &mut queue.end {
-            return Poll::Ready(error.take().map(Err));
+        if queue.end.is_some() {
+            return Poll::Ready(None);
         }
         let old = queue.waker.replace(waker);
         drop(queue);
         drop(old);
         Poll::Pending
+    }
+}
+
+/// The values of a cell as a [`Stream`] of results, of which the last may be its error. See [`CellStream::with_errors`].
+#[derive(Debug)]
+#[must_use = "streams do nothing unless polled"]
+pub struct CellResults<T: 'static> {
+    stream: CellStream<T>,
+    /// Whether the end was told.
+    over: bool,
+}
+
+impl<T: Clone + 'static> Stream for CellResults<T> {
+    type Item = Result<T, CellError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let item = Pin::new(&mut self.stream).poll_next(cx);
+        item.map(|item| match item {
+            Some(value) => Some(Ok(value)),
+            None if std::mem::replace(&mut self.over, true) => None,
+            None => self.stream.error().map(Err),
+        })
     }
 }
 
@@ -151,11 +200,12 @@ impl<T: Clone + 'static, M> AsyncWatchableExt<T> for Cell<T, M> {
 
     #[track_caller]
     fn next_value(&self) -> impl Future<Output = Option<Result<T, CellError>>> + 'static {
-        let mut stream = CellStream::of(self, usize::MAX);
+        let stream = CellStream::of(self, usize::MAX);
         // The current value is no change. (It goes with nothing borrowed: its `Drop` may set the cell.)
         let current = std::mem::take(&mut stream.queue.borrow_mut().waiting);
         drop(current);
-        poll_fn(move |cx| Pin::new(&mut stream).poll_next(cx))
+        let mut results = stream.with_errors();
+        poll_fn(move |cx| Pin::new(&mut results).poll_next(cx))
     }
 
     #[track_caller]
@@ -173,16 +223,15 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// use std::{future::Future, pin::pin, task::{Context, Poll, Waker}};
     /// use hyphae::{AsyncWatchableExt, Cell};
     /// let from = Cell::new(1);
-    /// // The items of another cell's stream are results.
-    /// let seen = Cell::new(Ok(0));
+    /// let seen = Cell::new(0);
     /// let mut feeding = pin!(seen.feed(from.to_stream()));
     /// let mut cx = Context::from_waker(Waker::noop());
     /// assert!(feeding.as_mut().poll(&mut cx).is_pending());
-    /// assert_eq!(seen.get().ok(), Some(1));
+    /// assert_eq!(seen.get(), 1);
     /// from.set(2);
     /// from.complete();
     /// assert_eq!(feeding.as_mut().poll(&mut cx), Poll::Ready(()));
-    /// assert!(seen.get().ok() == Some(2) && seen.is_complete());
+    /// assert!(seen.get() == 2 && seen.is_complete());
     /// ```
     pub fn feed(&self, stream: impl Stream<Item = T>) -> impl Future<Output = ()> {
         let cell = self.clone();

@@ -86,7 +86,7 @@ fn stages_with_memory_step_at_a_read() {
         cell.set(4);
     });
     assert_eq!(sum.get(), 6);
-    let chunks = (&cell).buffer_count(2).materialize();
+    let chunks = cell.buffer_count(2).materialize();
     batch(|| {
         cell.set(1);
         chunks.with(Vec::len);

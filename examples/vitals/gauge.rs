@@ -34,7 +34,7 @@ impl Gauge {
             .scan(0.0, |last, (before, after)| busy_share(before, after).unwrap_or(*last))
             .materialize()
             .with_name(name);
-        let mean = (&now)
+        let mean = now
             .window(MEAN_FRAMES)
             .map(|last| mean(last))
             .materialize()

@@ -2,7 +2,6 @@
 //! from every distinct input.
 
 use std::panic::Location;
-use std::rc::Rc;
 
 use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
@@ -27,7 +26,7 @@ pub(crate) fn end_when_all(mut ends: impl Iterator<Item = Option<End>>) -> End {
 }
 
 /// Names a cell after the one it was made from.
-pub(crate) fn named<T, M>(cell: Cell<T, M>, from: Option<Rc<str>>, operator: &str) -> Cell<T, M> {
+pub(crate) fn named<T, M>(cell: Cell<T, M>, from: Option<String>, operator: &str) -> Cell<T, M> {
     match from {
         Some(from) => cell.with_name(format!("{from}::{operator}")),
         None => cell,

@@ -3,9 +3,10 @@
 use std::panic::Location;
 
 use super::combine::named;
+use super::sequence::{BufferCount, Window};
 use super::{flatten, switch};
 use crate::cell::{Cell, CellImmutable};
-use crate::pipeline::{Chain, Plan, Root, Seedness};
+use crate::pipeline::{Chain, Pipeline, Plan, Root, Seedness, SharedPipeline, Then};
 use crate::store::expect;
 
 impl<T: 'static, M> Cell<T, M> {
@@ -84,12 +85,84 @@ impl<T: 'static, M> Cell<T, M> {
         let merged = flatten::merge_map(root, limit, keep, choose, Location::caller());
         named(expect(merged), self.name(), "merge_map")
     }
+
+    /// A cell with the last `n` values, oldest first; fewer until there are `n`. The same as
+    /// [`Plan::window`], on a cell.
+    ///
+    /// ```
+    /// use hyphae::Cell;
+    /// let level = Cell::new(1);
+    /// let last = level.window(2);
+    /// (2..=3).for_each(|n| level.set(n));
+    /// assert_eq!(last.get(), [2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// When `n` is 0, the cell was disposed of or is lent to an `update`, or the store is gone.
+    #[track_caller]
+    pub fn window(&self, n: usize) -> Cell<Vec<T>, CellImmutable>
+    where
+        T: Clone,
+    {
+        Plan(Root::of(self.strong.clone())).window(n).materialize()
+    }
+
+    /// A cell that collects `n` values and has them together; what is left when this cell completes comes before the end.
+    /// It starts with an empty list, in which the current value is not. The same as [`Plan::buffer_count`],
+    /// on a cell.
+    ///
+    /// ```
+    /// use hyphae::Cell;
+    /// let level = Cell::new(1);
+    /// let pairs = level.buffer_count(2);
+    /// (2..=4).for_each(|n| level.set(n));
+    /// assert_eq!(pairs.get(), [2, 3]);
+    /// ```
+    ///
+    /// # Panics
+    /// As [`window`](Cell::window).
+    #[track_caller]
+    pub fn buffer_count(&self, n: usize) -> Cell<Vec<T>, CellImmutable>
+    where
+        T: Clone,
+    {
+        let collected = Plan(Root::of(self.strong.clone())).buffer_count(n).materialize();
+        named(collected, self.name(), "buffer_count")
+    }
 }
 
 /// What a switch over a chain gives.
 type Flowing<C, U> = Cell<<<C as Chain>::Seed as Seedness>::Value<U>, CellImmutable>;
 
+/// A chain with one stage more.
+type Staged<C, S> = Plan<Then<C, S>>;
+
 impl<C: Chain> Plan<C> {
+    /// The last `n` values, oldest first; fewer until there are `n`.
+    ///
+    /// # Panics
+    /// When `n` is 0.
+    #[track_caller]
+    pub fn window(self, n: usize) -> Staged<C, Window<C::Out>>
+    where
+        C::Out: Clone,
+    {
+        Plan(Then { prev: self.0, stage: Window::new(n) })
+    }
+
+    /// Collects `n` values and emits them together; what is left when upstream completes comes before the end. The
+    /// initial value of a cell is not collected: the pipeline starts as an empty list.
+    ///
+    /// # Panics
+    /// When `n` is 0.
+    #[track_caller]
+    pub fn buffer_count(self, n: usize) -> Staged<C, BufferCount<C::Out>>
+    where
+        C::Out: Clone,
+    {
+        Plan(Then { prev: self.0, stage: BufferCount::new(n) })
+    }
+
     /// [`Cell::switch_map`] over what the pipeline gives; one that may have no value yet starts with `None`.
     #[track_caller]
     pub fn switch_map<U: Clone + 'static, N: 'static>(
@@ -123,3 +196,29 @@ impl<C: Chain> Plan<C> {
         expect(flatten::merge_map(self.0, limit, keep, choose, Location::caller()))
     }
 }
+
+impl<C: Chain> SharedPipeline<C>
+where
+    Self: Pipeline<C::Out, C::Seed>,
+{
+    /// [`Plan::window`] over what the shared pipeline gives.
+    #[track_caller]
+    pub fn window(self, n: usize) -> Staged<SharedChain<C>, Window<C::Out>>
+    where
+        C::Out: Clone,
+    {
+        Plan(self.into_chain()).window(n)
+    }
+
+    /// [`Plan::buffer_count`] over what the shared pipeline gives.
+    #[track_caller]
+    pub fn buffer_count(self, n: usize) -> Staged<SharedChain<C>, BufferCount<C::Out>>
+    where
+        C::Out: Clone,
+    {
+        Plan(self.into_chain()).buffer_count(n)
+    }
+}
+
+/// The chain of what follows a shared pipeline.
+type SharedChain<C> = <SharedPipeline<C> as Pipeline<<C as Chain>::Out, <C as Chain>::Seed>>::Chain;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::Hash;
+use std::sync::Arc;
 
 use super::{Gate, Stage, Verdict};
 use crate::pipeline::{Empty, Seedness};
@@ -297,12 +298,13 @@ impl<T, F: FnMut(&T) -> bool + 'static> Gate<T> for SkipWhile<F> {
 #[derive(Debug)]
 pub struct Cold;
 
-impl<T> Gate<T> for Cold {
+impl<T: Clone + 'static> Stage<T> for Cold {
+    type Out = Arc<T>;
     type Seed<Up: Seedness> = Empty;
     const NAME: &'static str = "cold";
 
-    fn admit(&mut self, _: &T, seed: bool) -> Verdict {
-        Verdict::pass_if(!seed)
+    fn step(&mut self, value: &T, seed: bool) -> Option<Arc<T>> {
+        (!seed).then(|| Arc::new(value.clone()))
     }
 }
 

@@ -33,8 +33,8 @@ use crate::operators::pure::{
 };
 use crate::operators::sample::{Beside, WithLatestFrom};
 use crate::operators::sequence::{
-    BufferCount, Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise,
-    Scan, Skip, SkipWhile, Take, TakeWhile, Window,
+    Cold, Deduped, Distinct, DistinctUntilChangedBy, Finalize, Last, LastOr, Pairwise, Scan, Skip,
+    SkipWhile, Take, TakeWhile,
 };
 use crate::store::expect;
 
@@ -53,7 +53,7 @@ type Gated<C, G> = Plan<Through<C, G>>;
 /// pass through; a stage that ends early completes.
 ///
 /// Implemented by [`Cell`] (and `&Cell`), [`Source`](crate::Source), and what the methods return.
-pub trait Pipeline<T: 'static, S: Seedness>: Sized {
+pub trait Pipeline<T: 'static, S: Seedness = Definite>: Sized {
     /// The fused chain; see [`Give`] for the bound that generic code needs.
     type Chain: Chain<Out = T, Seed = S>;
 
@@ -285,31 +285,6 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
         self.through(DistinctUntilChangedBy::new(same))
     }
 
-    /// The last `n` values, oldest first; fewer until there are `n`.
-    ///
-    /// # Panics
-    /// When `n` is 0.
-    #[track_caller]
-    fn window(self, n: usize) -> Staged<Self::Chain, Window<T>>
-    where
-        T: Clone,
-    {
-        self.then(Window::new(n))
-    }
-
-    /// Collects `n` values and emits them together; what is left when upstream completes comes before the end. The
-    /// initial value of a cell is not collected: the pipeline starts as an empty list.
-    ///
-    /// # Panics
-    /// When `n` is 0.
-    #[track_caller]
-    fn buffer_count(self, n: usize) -> Staged<Self::Chain, BufferCount<T>>
-    where
-        T: Clone,
-    {
-        self.then(BufferCount::new(n))
-    }
-
     /// The first `n` values (the initial one counts), then completes. `take(0)` of a definite pipeline has the initial
     /// value and is complete.
     #[track_caller]
@@ -365,10 +340,14 @@ pub trait Pipeline<T: 'static, S: Seedness>: Sized {
         self.through(SkipWhile::new(drop))
     }
 
-    /// Drops the initial value only: what is there already is not replayed.
+    /// Drops the initial value only: what is there already is not replayed. Values come in an `Arc`, as in hyphae 1.3.3;
+    /// [`skip(1)`](Self::skip) of a cell is the same without.
     #[track_caller]
-    fn cold(self) -> Gated<Self::Chain, Cold> {
-        self.through(Cold)
+    fn cold(self) -> Staged<Self::Chain, Cold>
+    where
+        T: Clone,
+    {
+        self.then(Cold)
     }
 
     /// Calls `f` once, just before the end (either one) is passed on. Not called when the cell is dropped.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures_core::Stream;
-use hyphae::{AsyncWatchableExt, Cell, CellStream, Pipeline, batch};
+use hyphae::{AsyncWatchableExt, Cell, CellError, Pipeline, batch};
 
 /// Counts how often it is woken.
 #[derive(Default)]
@@ -40,14 +40,14 @@ impl Task {
         future.poll(&mut Context::from_waker(&self.waker))
     }
 
-    /// What a stream gives now: values, `None` at its end, errors as text.
-    fn take<T>(&self, stream: &mut CellStream<T>) -> Vec<Option<Result<T, String>>> {
+    /// What a stream gives now: items, `None` at its end.
+    fn take<S: Stream + Unpin>(&self, stream: &mut S) -> Vec<Option<S::Item>> {
         let mut items = vec![];
         while let Poll::Ready(item) =
             Pin::new(&mut *stream).poll_next(&mut Context::from_waker(&self.waker))
         {
             let ended = item.is_none();
-            items.push(item.map(|item| item.map_err(|error| error.to_string())));
+            items.push(item);
             if ended {
                 break;
             }
@@ -56,8 +56,8 @@ impl Task {
     }
 }
 
-fn values<T>(values: impl IntoIterator<Item = T>) -> Vec<Option<Result<T, String>>> {
-    values.into_iter().map(|value| Some(Ok(value))).collect()
+fn values<T>(values: impl IntoIterator<Item = T>) -> Vec<Option<T>> {
+    values.into_iter().map(Some).collect()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_stream_has_the_current_value_and_each_change() {
     assert_eq!(task.take(&mut stream), values([1, 2]));
     batch(|| (3..=5).for_each(|n| cell.set(n)));
     cell.complete();
-    assert_eq!(task.take(&mut stream), [Some(Ok(5)), None]);
+    assert_eq!(task.take(&mut stream), [Some(5), None]);
     assert_eq!(task.take(&mut stream), [None]);
     assert_eq!(task.wakes(), 2);
 }
@@ -80,15 +80,23 @@ fn a_stream_has_the_current_value_and_each_change() {
 #[test]
 fn an_error_is_the_last_item() {
     let (task, cell) = (Task::new(), Cell::new(0));
-    let mut stream = cell.to_stream();
+    let (mut stream, mut results) = (cell.to_stream(), cell.to_stream().with_errors());
     cell.set(1);
     cell.fail("gone");
-    let items = task.take(&mut stream);
-    assert_eq!(items[..2], values([0, 1]));
-    assert!(matches!(&items[2], Some(Err(text)) if text.contains("gone")));
-    assert_eq!(items[3..], [None]);
-    let mut late = cell.to_stream();
+    assert!(stream.error().is_none(), "the values come first");
+    assert_eq!(task.take(&mut stream), [Some(0), Some(1), None]);
+    assert_eq!(stream.error().map(|error| error.to_string()), Some("gone".to_owned()));
+    let text =
+        |item: Option<Result<i32, CellError>>| item.map(|item| item.map_err(|e| e.to_string()));
+    let all: Vec<_> = task.take(&mut results).into_iter().map(text).collect();
+    assert_eq!(all, [Some(Ok(0)), Some(Ok(1)), Some(Err("gone".to_owned())), None]);
+    assert!(matches!(task.take(&mut results)[..], [None]));
+    let mut late = cell.to_stream().with_errors();
     assert_eq!(task.take(&mut late).len(), 3, "the last value, the error, the end");
+    let done = Cell::new(0);
+    done.complete();
+    let mut stream = done.to_stream();
+    assert_eq!((task.take(&mut stream), stream.error().is_none()), (vec![Some(0), None], true));
 }
 
 #[test]
@@ -164,7 +172,7 @@ fn values_need_not_be_send_and_a_task_may_write() {
     let sums = (&lengths).scan(0, |sum, n| sum + n).materialize();
     let work = async {
         let mut stream = cell.to_stream();
-        while let Some(Ok(value)) = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
+        while let Some(value) = poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
             lengths.set(*value);
         }
     };
@@ -181,16 +189,16 @@ fn values_need_not_be_send_and_a_task_may_write() {
 #[test]
 fn a_cell_is_fed_until_one_of_both_ends() {
     let task = Task::new();
-    let (from, to) = (Cell::new(1), Cell::new(Ok(0)));
+    let (from, to) = (Cell::new(1), Cell::new(0));
     let mut feeding = pin!(to.feed(from.to_stream()));
     assert!(task.poll(feeding.as_mut()).is_pending());
     from.set(2);
     assert!(task.poll(feeding.as_mut()).is_pending());
-    assert_eq!(to.get().ok(), Some(2));
+    assert_eq!(to.get(), 2);
     to.complete();
     from.set(3);
     assert!(task.poll(feeding.as_mut()).is_ready());
-    assert_eq!(to.get().ok(), Some(2));
+    assert_eq!(to.get(), 2);
     let (answer, work) = Cell::of_future(async { "done" });
     drop(work);
     assert_eq!((answer.get(), answer.is_complete()), (None, false));

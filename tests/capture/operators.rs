@@ -69,7 +69,7 @@ impl Rig {
         self.keep(&(&left).tap(|v| touch(work(v.0))).materialize());
         self.keep(&(&left).deduped().materialize());
         self.keep(&(&left).pairwise().materialize());
-        self.keep(&(&left).window(3).materialize());
+        self.keep(&left.window(3).materialize());
         self.keep(&(&left).take_while(|v| work(v.0) >= 0.0).materialize());
         let tried = (&left).map(|v| if v.0 < 50.0 { Ok(v.0) } else { Err(v.0) }).materialize();
         self.keep(&(&tried).map_ok(|v| work(*v)).materialize());

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use hyphae::{
-    Cell, CellImmutable, CellMutable, ManualClock, Retry, Signal, SubscriptionGuard,
-    WeakCell, batch, retry, timers,
+    Cell, CellImmutable, CellMutable, ManualClock, Retry, Signal, SubscriptionGuard, WeakCell,
+    batch, retry, timers,
 };
 use proptest::prelude::*;
 

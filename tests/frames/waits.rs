@@ -3,7 +3,7 @@
 use std::cell::Cell as StdCell;
 use std::rc::Rc;
 
-use hyphae::{Cell, Clock, Error, FrameLoop, ManualClock, Pipeline, Reentry, batch};
+use hyphae::{Cell, Clock, Error, FrameLoop, Pipeline, Reentry, batch};
 
 use crate::{loop_at, ns};
 

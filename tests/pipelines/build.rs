@@ -81,7 +81,7 @@ macro_rules! stage {
     }};
     ($p:expr, Cold($k:expr)) => {{
         let _ = $k;
-        $p.cold()
+        $p.cold().map(|v| **v)
     }};
     ($p:expr, Finalize($k:expr)) => {{
         let k = $k;

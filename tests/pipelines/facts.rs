@@ -1,6 +1,7 @@
 //! Facts about pipelines that programs rely on, with the types that they use: results, pairs, lists, texts.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use hyphae::{
     Cell, CellError, CellImmutable, Definite, Give, Pipeline, ResultLike, Seedness, arena, batch,
@@ -123,8 +124,8 @@ fn scan_accumulates_into_another_type() {
 fn pairs_windows_and_chunks() {
     let cell = Cell::new(0);
     let pairs = (&cell).pairwise().materialize();
-    let windows = (&cell).window(3).materialize();
-    let chunks = (&cell).buffer_count(3).materialize();
+    let windows = cell.window(3).materialize();
+    let chunks = cell.buffer_count(3).materialize();
     let (of_pairs, of_windows, of_chunks) = (Log::new(), Log::new(), Log::new());
     let _guards = (of_pairs.on(&pairs), of_windows.on(&windows), of_chunks.hear(&chunks));
     (1..=4).for_each(|v| cell.set(v));
@@ -138,9 +139,9 @@ fn pairs_windows_and_chunks() {
 #[test]
 fn sizes_of_zero_are_refused_with_the_reason() {
     let cell = Cell::new(0);
-    let window = caught(|| drop((&cell).window(0))).expect("a panic");
+    let window = caught(|| drop(cell.window(0))).expect("a panic");
     assert!(window.contains("window(0)") && window.contains("at least 1"), "{window}");
-    let buffer = caught(|| drop((&cell).buffer_count(0))).expect("a panic");
+    let buffer = caught(|| drop(cell.buffer_count(0))).expect("a panic");
     assert!(buffer.contains("buffer_count(0)") && buffer.contains("at least 1"), "{buffer}");
     assert_eq!(cell.dependents(), 0);
 }
@@ -208,7 +209,8 @@ fn cold_drops_what_is_there_and_nothing_else() {
     let _guard = log.on(&cold);
     cell.set(100);
     cell.set(100);
-    log.check(&[None, Some(100), Some(100)]);
+    let value = Arc::new(100);
+    log.check(&[None, Some(value.clone()), Some(value)]);
 }
 
 fn finalized(cell: &Cell<i32>) -> (Cell<i32, hyphae::CellImmutable>, Count) {

@@ -59,7 +59,7 @@ fn late_consumers_join_the_state_of_the_others() {
     // A stage of the consumer's own starts at what is there now.
     let own = sum.clone().cold().materialize();
     cell.set(1);
-    assert_eq!((own.get(), early.get()), (Some(9), 9));
+    assert_eq!((own.get().as_deref(), early.get()), (Some(&9), 9));
 }
 
 #[test]
@@ -229,4 +229,22 @@ fn a_definite_pipeline_of_a_source_is_shared_through_a_cell() {
     let (a, b) = (shared.clone().materialize(), shared.materialize());
     source.emit('x');
     assert_eq!((a.get(), b.get()), (1, 1));
+}
+
+#[test]
+fn windows_and_lists_of_a_shared_pipeline_and_of_a_source() {
+    let (cell, source) = (Cell::new(1), Source::new());
+    let shared = (&cell).map(|v| v * 10).share();
+    let last = shared.clone().window(2).materialize();
+    let pairs = shared.buffer_count(2).materialize();
+    let (last_events, event_pairs) =
+        (source.window(2).materialize(), source.buffer_count(2).materialize());
+    (2..=4).for_each(|n| {
+        cell.set(n);
+        source.emit(n);
+    });
+    assert_eq!((last.get(), pairs.get()), (vec![30, 40], vec![20, 30]));
+    assert_eq!((last_events.get(), event_pairs.get()), (Some(vec![3, 4]), Some(vec![2, 3])));
+    source.complete();
+    assert_eq!(event_pairs.get(), Some(vec![4]));
 }

@@ -111,8 +111,8 @@ fn kept_and_coalescing_cells_in_one_batch() {
 fn a_burst_keeps_its_order_in_every_stage_with_memory() {
     let cell = Cell::new(0).no_coalesce();
     let pairs = (&cell).pairwise().materialize();
-    let chunks = (&cell).buffer_count(4).materialize();
-    let windows = (&cell).window(3).materialize();
+    let chunks = cell.buffer_count(4).materialize();
+    let windows = cell.window(3).materialize();
     let sums = (&cell).scan(0, |a, v| a + v).materialize();
     let (p, c, w, s) = (Log::new(), Log::new(), Log::new(), Log::new());
     let _guards = (p.on(&pairs), c.on(&chunks), w.on(&windows), s.on(&sums));

@@ -4,3 +4,4 @@ mod clocks;
 mod lives;
 mod operators;
 mod reference;
+mod ticks;
