@@ -48,6 +48,7 @@
 //! - `flame`: `profiling`, and `FoldedLayer`, whose flame graphs name cells.
 //! - `async`: cells as streams, waiting for a change, cells fed by futures and streams.
 //! - `compat`: names and import paths of hyphae 1.3.3 (`MapExt`, `scheduler::batch`, ...).
+//! - `scheduler`: nothing of its own; hyphae 1.3.3 has `batch` under it, which is always here.
 //! - `serde`: reports can be serialized.
 //!
 //! `docs/profiling.md` tells which of them answers which question, and what each costs.
