@@ -1,7 +1,9 @@
 //! Timers, and the operators that wait, on a manual clock.
 
+mod chains;
 mod clocks;
 mod lives;
 mod operators;
+mod plain;
 mod reference;
 mod ticks;
