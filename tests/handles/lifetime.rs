@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use hyphae::{Cell, Pipeline, SubscriptionGuard, arena};
+use hyphae::{
+    Cell, IntervalTickSource, ManualClock, Pipeline, SubscriptionGuard, TickSource, arena, timers,
+};
 use uuid::Uuid;
 
 use crate::support::{Count, Log, run_on_small_stack};
@@ -303,4 +305,17 @@ fn an_owned_guard_that_closes_a_ring_later_does_not_count() {
     assert_eq!(follower.get(), 1);
     drop((owner, other, choice, follower));
     assert_eq!(hyphae::arena::totals().cells, before);
+}
+
+/// Leaked guards let go on what they would stop.
+#[test]
+fn ticks_go_on_after_their_guard_was_leaked() {
+    let clock = ManualClock::new();
+    timers::set_clock(clock.clone());
+    let last = Rc::new(std::cell::Cell::new(0));
+    let seen = last.clone();
+    let ticks = IntervalTickSource::new(std::time::Duration::from_nanos(10));
+    ticks.on_tick(Box::new(move |tick| seen.set(tick.index))).leak();
+    timers::advance_to(&clock, 20);
+    assert_eq!((last.get(), timers::waiting()), (2, 1));
 }

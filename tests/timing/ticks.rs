@@ -104,12 +104,10 @@ fn what_a_listener_writes_is_one_wave() {
         a + b
     });
     let sum = sum.materialize();
-    every(10)
-        .on_tick(Box::new(move |tick| {
-            a.set(tick.index);
-            b.set(tick.index);
-        }))
-        .leak();
+    let _guard = every(10).on_tick(Box::new(move |tick| {
+        a.set(tick.index);
+        b.set(tick.index);
+    }));
     timers::advance_to(&clock, 20);
     assert_eq!((sum.get(), runs.get()), (4, 3));
 }

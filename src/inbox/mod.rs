@@ -1,198 +1,37 @@
 //! Inboxes: how other threads reach a store (rule S2). A sender puts a value into a queue; the owner takes what has come
 //! when it drains, and only there does anything touch the store.
 //!
-//! It knows no graph: what becomes of a value is a closure of the owner's.
+//! It knows no graph: what becomes of a value is a closure of the owner's. What the threads share is in `handover`.
 //!
-//! Invariants: **B1** all that threads share is one queue under one mutex, with one condition that says there is room; no
-//! user code runs while it is locked. So every interleaving is an order of whole operations on the queue, and there is nothing for
-//! a model checker of memory orders to find. **B2** the queue is never longer than its capacity. **B3** a value is in the queue, or
-//! with the sender, or with the owner's closure. **B4** once a call into an inbox has returned, values wait only where the waker was
-//! called after the last drain of them began: a send into the empty queue calls it, and so does a drain that leaves something.
+//! Invariants: those of `handover`; a drain reminds the waker of what it leaves with nothing borrowed, so that the waker may
+//! drain.
 //!
 //! Costs: a send and a delivery are one lock each. The owner never waits for a sender.
 
+mod handover;
+
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::Arc;
+
+use handover::Handover;
+pub use handover::{Capacity, SendError};
 
 use crate::cell::{Cell, CellMutable};
 use crate::error::Fallible;
 use crate::store::{expect, with_store};
 
-/// How many values an [`Inbox`] holds, and what a sender does when there is no room for one more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Capacity {
-    /// As many as there is memory for.
-    Unbounded,
-    /// The sender's thread waits until there is room. In the owner's own thread that is an error at once.
-    Wait(usize),
-    /// The oldest value is dropped.
-    DropOldest(usize),
-    /// The new value is dropped.
-    DropNewest(usize),
-    /// The new value is given back as an error.
-    Refuse(usize),
-}
-
-impl Capacity {
-    fn limit(self) -> usize {
-        match self {
-            Self::Unbounded => usize::MAX,
-            Self::Wait(n) | Self::DropOldest(n) | Self::DropNewest(n) | Self::Refuse(n) => n,
-        }
-    }
-}
-
-/// Why a value was not taken; it is inside.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum SendError<T> {
-    /// The inbox is gone, or what it was for.
-    Closed(T),
-    /// There is no room.
-    Full(T),
-    /// There is no room, and the thread that would have to make it is the one that would wait.
-    OwnThread(T),
-}
-
-impl<T> SendError<T> {
-    /// The value.
-    pub fn into_inner(self) -> T {
-        match self {
-            Self::Closed(value) | Self::Full(value) | Self::OwnThread(value) => value,
-        }
-    }
-
-    fn text(&self) -> &'static str {
-        match self {
-            Self::Closed(_) => "the inbox is closed",
-            Self::Full(_) => "the inbox is full",
-            Self::OwnThread(_) => {
-                "the inbox is full, and its own thread can't wait for room; drain it first"
-            }
-        }
-    }
-}
-
-impl<T> fmt::Debug for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
-impl<T> fmt::Display for SendError<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.text())
-    }
-}
-
-impl<T> std::error::Error for SendError<T> {}
-
-type Waker = Box<dyn Fn() + Send + Sync>;
-
-struct Queue<T> {
-    values: VecDeque<T>,
-    closed: bool,
-    dropped: u64,
-}
-
-/// What the threads share.
-struct Shared<T> {
-    queue: Mutex<Queue<T>>,
-    room: Condvar,
-    capacity: Capacity,
-    owner: ThreadId,
-    waker: OnceLock<Waker>,
-}
-
-/// What is left to do after the lock.
-enum Sent<T> {
-    Into { was_empty: bool },
-    Instead(T),
-}
-
-impl<T> Shared<T> {
-    fn lock(&self) -> MutexGuard<'_, Queue<T>> {
-        // Nothing can panic under the lock but an allocation, which leaves the queue whole.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn send(&self, value: T, waits: bool) -> Result<(), SendError<T>> {
-        let (sent, instead) = match self.put(value, waits)? {
-            Sent::Into { was_empty } => (was_empty, None),
-            Sent::Instead(dropped) => (false, Some(dropped)),
-        };
-        drop(instead);
-        if sent {
-            self.wake();
-        }
-        Ok(())
-    }
-
-    fn wake(&self) {
-        if let Some(waker) = self.waker.get() {
-            waker();
-        }
-    }
-
-    fn put(&self, value: T, waits: bool) -> Result<Sent<T>, SendError<T>> {
-        let mut queue = self.lock();
-        loop {
-            if queue.closed {
-                return Err(SendError::Closed(value));
-            }
-            if queue.values.len() < self.capacity.limit() {
-                let was_empty = queue.values.is_empty();
-                queue.values.push_back(value);
-                return Ok(Sent::Into { was_empty });
-            }
-            match self.capacity {
-                Capacity::DropOldest(_) => {
-                    queue.dropped += 1;
-                    let oldest = queue.values.pop_front();
-                    queue.values.push_back(value);
-                    return Ok(oldest.map_or(Sent::Into { was_empty: false }, Sent::Instead));
-                }
-                Capacity::DropNewest(_) => {
-                    queue.dropped += 1;
-                    return Ok(Sent::Instead(value));
-                }
-                Capacity::Wait(_) if waits && thread::current().id() == self.owner => {
-                    return Err(SendError::OwnThread(value));
-                }
-                Capacity::Wait(_) if waits => {
-                    queue = self.room.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                }
-                _ => return Err(SendError::Full(value)),
-            }
-        }
-    }
-
-    fn take(&self) -> Option<T> {
-        let value = self.lock().values.pop_front();
-        if value.is_some() && matches!(self.capacity, Capacity::Wait(_)) {
-            self.room.notify_one();
-        }
-        value
-    }
-
-    /// Closes the queue; what is in it is dropped here.
-    fn close(&self) {
-        let mut queue = self.lock();
-        queue.closed = true;
-        let rest = std::mem::take(&mut queue.values);
-        drop(queue);
-        self.room.notify_all();
-        drop(rest);
-    }
+/// What the hand-over is built on; `tests/loom` has another.
+mod sync {
+    pub(super) use std::sync::{Condvar, Mutex, MutexGuard};
+    pub(super) use std::thread;
 }
 
 /// Puts values into an [`Inbox`], from any thread. Clones are further senders.
 pub struct InboxSender<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<Handover<T>>,
 }
 
 impl<T> Clone for InboxSender<T> {
@@ -203,7 +42,7 @@ impl<T> Clone for InboxSender<T> {
 
 impl<T> fmt::Debug for InboxSender<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "InboxSender({:?})", self.shared.capacity)
+        write!(f, "InboxSender({:?})", self.shared.capacity())
     }
 }
 
@@ -227,7 +66,7 @@ impl<T: Send> InboxSender<T> {
 
     /// Whether nothing is taken any more.
     pub fn is_closed(&self) -> bool {
-        self.shared.lock().closed
+        self.shared.is_closed()
     }
 }
 
@@ -243,30 +82,16 @@ trait Drain {
 }
 
 struct Owned<T> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<Handover<T>>,
     /// What becomes of a value; `false` closes the inbox.
     deliver: RefCell<Box<dyn FnMut(T) -> bool>>,
-}
-
-impl<T> Owned<T> {
-    fn deliver_all(&self, deliver: &mut dyn FnMut(T) -> bool) -> usize {
-        let waiting = self.shared.lock().values.len();
-        for delivered in 0..waiting {
-            let Some(value) = self.shared.take() else { return delivered };
-            if !deliver(value) {
-                self.shared.close();
-                return delivered + 1;
-            }
-        }
-        waiting
-    }
 }
 
 impl<T> Drain for Owned<T> {
     fn drain(&self) -> usize {
         // A drain in a drain finds it taken: what waits is delivered by the outer one.
         let Ok(mut deliver) = self.deliver.try_borrow_mut() else { return 0 };
-        let delivered = catch_unwind(AssertUnwindSafe(|| self.deliver_all(&mut **deliver)));
+        let delivered = catch_unwind(AssertUnwindSafe(|| self.shared.deliver(&mut **deliver)));
         drop(deliver);
         // Those who sent while others waited have called nobody.
         self.remind();
@@ -274,9 +99,7 @@ impl<T> Drain for Owned<T> {
     }
 
     fn remind(&self) {
-        if self.shared.waker.get().is_some() && !self.shared.lock().values.is_empty() {
-            self.shared.wake();
-        }
+        self.shared.remind();
     }
 
     fn close(&self) {
@@ -328,7 +151,7 @@ pub struct Inbox<T: 'static> {
 
 impl<T> fmt::Debug for Inbox<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Inbox({} wait, {:?})", self.len(), self.owned.shared.capacity)
+        write!(f, "Inbox({} wait, {:?})", self.len(), self.owned.shared.capacity())
     }
 }
 
@@ -377,8 +200,8 @@ impl<T: Send + 'static> Inbox<T> {
     #[must_use]
     #[track_caller]
     pub fn with_waker(self, waker: impl Fn() + Send + Sync + 'static) -> Self {
-        let set = self.owned.shared.waker.set(Box::new(waker));
-        assert!(set.is_ok(), "an inbox has one waker, and this one has it already");
+        let set = self.owned.shared.set_waker(Box::new(waker));
+        assert!(set, "an inbox has one waker, and this one has it already");
         self.owned.remind();
         self
     }
@@ -386,14 +209,7 @@ impl<T: Send + 'static> Inbox<T> {
     #[track_caller]
     pub(crate) fn open(capacity: Capacity, deliver: impl FnMut(T) -> bool + 'static) -> Self {
         assert!(capacity.limit() > 0, "an inbox needs a capacity of at least 1");
-        let queue = Queue { values: VecDeque::new(), closed: false, dropped: 0 };
-        let shared = Arc::new(Shared {
-            queue: Mutex::new(queue),
-            room: Condvar::new(),
-            capacity,
-            owner: thread::current().id(),
-            waker: OnceLock::new(),
-        });
+        let shared = Arc::new(Handover::new(capacity));
         let owned = Rc::new(Owned { shared, deliver: RefCell::new(Box::new(deliver)) });
         let known: Rc<dyn Drain> = owned.clone();
         let _ = INBOXES.try_with(|inboxes| inboxes.add(Rc::downgrade(&known)));
@@ -419,7 +235,7 @@ impl<T: Send + 'static> Inbox<T> {
 impl<T> Inbox<T> {
     /// How many values wait.
     pub fn len(&self) -> usize {
-        self.owned.shared.lock().values.len()
+        self.owned.shared.len()
     }
 
     /// Whether none waits.
@@ -429,12 +245,12 @@ impl<T> Inbox<T> {
 
     /// How many values were dropped because there was no room.
     pub fn dropped(&self) -> u64 {
-        self.owned.shared.lock().dropped
+        self.owned.shared.dropped()
     }
 
     /// Whether nothing is taken any more: the cell it is for has ended.
     pub fn is_closed(&self) -> bool {
-        self.owned.shared.lock().closed
+        self.owned.shared.is_closed()
     }
 }
 
