@@ -198,7 +198,7 @@ fn load(changes: &Changes) -> Cell<Option<f32>, CellImmutable> {
         let sum: u32 = last.iter().flatten().sum();
         Some(sum as f32 / last.len() as f32)
     };
-    changes.window(8).map(mean).materialize()
+    changes.plan().window(8).map(mean).materialize()
 }
 
 fn traffic(changes: &Changes) -> Cell<Option<u64>, CellImmutable> {

@@ -35,6 +35,7 @@ impl Gauge {
             .materialize()
             .with_name(name);
         let mean = now
+            .plan()
             .window(MEAN_FRAMES)
             .map(|last| mean(last))
             .materialize()

@@ -86,6 +86,23 @@ impl<T: 'static, M> Cell<T, M> {
         named(expect(merged), self.name(), "merge_map")
     }
 
+    /// The start of a pipeline, for an operator that gives a cell when it is called on one.
+    ///
+    /// ```
+    /// use hyphae::{Cell, Pipeline};
+    /// let level = Cell::new(1.0);
+    /// let mean = level.plan().window(2).map(|last| last.iter().sum::<f64>() / last.len() as f64).materialize();
+    /// level.set(2.0);
+    /// assert_eq!((mean.get(), level.dependents()), (1.5, 1)); // one node for both
+    /// ```
+    ///
+    /// # Panics
+    /// When the cell was disposed of or is lent to an `update`, or the store is gone.
+    #[track_caller]
+    pub fn plan(&self) -> Plan<Root<T>> {
+        Plan(Root::of(self.strong.clone()))
+    }
+
     /// A cell with the last `n` values, oldest first; fewer until there are `n`. The same as
     /// [`Plan::window`], on a cell.
     ///
@@ -98,13 +115,13 @@ impl<T: 'static, M> Cell<T, M> {
     /// ```
     ///
     /// # Panics
-    /// When `n` is 0, the cell was disposed of or is lent to an `update`, or the store is gone.
+    /// When `n` is 0; else as [`plan`](Cell::plan).
     #[track_caller]
     pub fn window(&self, n: usize) -> Cell<Vec<T>, CellImmutable>
     where
         T: Clone,
     {
-        Plan(Root::of(self.strong.clone())).window(n).materialize()
+        self.plan().window(n).materialize()
     }
 
     /// A cell that collects `n` values and has them together; what is left when this cell completes comes before the end.
@@ -126,7 +143,7 @@ impl<T: 'static, M> Cell<T, M> {
     where
         T: Clone,
     {
-        let collected = Plan(Root::of(self.strong.clone())).buffer_count(n).materialize();
+        let collected = self.plan().buffer_count(n).materialize();
         named(collected, self.name(), "buffer_count")
     }
 }
