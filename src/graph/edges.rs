@@ -14,7 +14,7 @@
 //! the shorter of the two lists that would hold the edge; `repack` is O(ranks + edges).
 
 use super::pool::{Entry, Pool};
-use super::{CellKey, CycleFound, EdgeKind, Graph, NONE, Rank};
+use super::{CellKey, Cold, CycleFound, EdgeKind, Graph, NONE, Rank};
 
 /// One of the lists of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,8 +125,7 @@ impl<P: Copy> Graph<P> {
         let side = Side::of(kind);
         let out = self.entry(dst, Side::Ins, position).position();
         self.swap_remove(old, side, out);
-        let out = self.list_len(new, side);
-        self.push_entry(new, side, Entry::new(dst, position, kind));
+        let out = self.push_entry(new, side, Entry::new(dst, position, kind));
         self.set_entry(dst, Side::Ins, position, Entry::new(new, out, kind));
         self.shape += 1;
         self.disturb();
@@ -151,8 +150,14 @@ impl<P: Copy> Graph<P> {
 
     /// Removes the last in-edge of `dst`, and tells which it was.
     pub(crate) fn pop_in(&mut self, dst: Rank) -> Option<(Rank, EdgeKind)> {
-        if self.inline(dst, Side::Ins).is_empty() {
+        let Cold { input, inputs, .. } = &mut self.cold[dst as usize];
+        if input.is_empty() {
             return None;
+        }
+        if *inputs == NONE {
+            let entry = std::mem::replace(input, Entry::EMPTY);
+            self.forget_twin(entry);
+            return Some((entry.rank, entry.kind()));
         }
         let last = self.list_len(dst, Side::Ins) - 1;
         let entry = self.entry(dst, Side::Ins, last);
@@ -184,6 +189,12 @@ impl<P: Copy> Graph<P> {
         self.list_len(rank, Side::Ins) as usize
     }
 
+    /// Whether there is any in-edge.
+    #[inline]
+    pub(crate) fn has_inputs(&self, rank: Rank) -> bool {
+        !self.cold[rank as usize].input.is_empty()
+    }
+
     /// The number of trigger and passive out-edges. Looks through the quiet ones.
     pub(crate) fn dependents(&self, rank: Rank) -> usize {
         let passive = self.list(rank, Side::Quiet).filter(is_passive).count();
@@ -209,9 +220,13 @@ impl<P: Copy> Graph<P> {
 
     /// Adds an edge that ascends and is not there yet.
     fn attach(&mut self, src: Rank, dst: Rank, kind: EdgeKind) {
-        let out = self.list_len(src, Side::of(kind));
         let input = self.list_len(dst, Side::Ins);
-        self.push_entry(src, Side::of(kind), Entry::new(dst, input, kind));
+        let entry = Entry::new(dst, input, kind);
+        // With the side as a constant.
+        let out = match Side::of(kind) {
+            Side::Triggers => self.push_entry(src, Side::Triggers, entry),
+            side => self.push_entry(src, side, entry),
+        };
         self.push_entry(dst, Side::Ins, Entry::new(src, out, kind));
         self.edges += 1;
         self.shape += 1;
@@ -222,7 +237,16 @@ impl<P: Copy> Graph<P> {
     fn detach(&mut self, dst: Rank, position: u32) {
         let input = self.entry(dst, Side::Ins, position);
         self.swap_remove(dst, Side::Ins, position);
-        self.swap_remove(input.rank, Side::of(input.kind()), input.position());
+        self.forget_twin(input);
+    }
+
+    /// Removes an edge whose entry among the in-edges is gone.
+    fn forget_twin(&mut self, input: Entry) {
+        // With the side as a constant.
+        match Side::of(input.kind()) {
+            Side::Triggers => self.swap_remove(input.rank, Side::Triggers, input.position()),
+            side => self.swap_remove(input.rank, side, input.position()),
+        }
         self.edges -= 1;
         self.shape += 1;
         self.disturb();
@@ -312,23 +336,23 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// Appends to a list.
-    fn push_entry(&mut self, rank: Rank, side: Side, entry: Entry) {
-        if side != Side::Quiet
-            && self.handle(rank, side) == NONE
-            && self.inline(rank, side).is_empty()
-        {
-            return self.set_inline(rank, side, entry);
-        }
-        if side.pooled(self.list_len(rank, side)).is_none() {
-            return self.set_inline(rank, side, entry);
+    /// Appends to a list, and gives the position.
+    #[inline(always)]
+    fn push_entry(&mut self, rank: Rank, side: Side, entry: Entry) -> u32 {
+        let inline = side != Side::Quiet;
+        if inline && self.inline(rank, side).is_empty() {
+            self.set_inline(rank, side, entry);
+            return 0;
         }
         let mut handle = self.handle(rank, side);
+        let position = u32::from(inline) + self.pool.len(handle);
         self.pool.push(&mut handle, entry);
         self.set_handle(rank, side, handle);
+        position
     }
 
     /// Removes an entry of a list. The last one takes its place, and its twin is told.
+    #[inline(always)]
     fn swap_remove(&mut self, rank: Rank, side: Side, position: u32) {
         if side != Side::Quiet && self.handle(rank, side) == NONE {
             // The only one.

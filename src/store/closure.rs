@@ -125,10 +125,13 @@ impl Store {
         }
     }
 
+    #[inline]
     fn take_closing(&self, node: NodeRef) -> Option<Closing> {
-        if !node.has(flag::CLOSING) {
-            return None;
-        }
+        if node.has(flag::CLOSING) { self.closing_kept(node) } else { None }
+    }
+
+    #[cold]
+    fn closing_kept(&self, node: NodeRef) -> Option<Closing> {
         node.lower(flag::CLOSING);
         let id = self.id_of(node);
         self.tables.borrow_mut().closings.remove(id)
@@ -145,6 +148,7 @@ impl Store {
     }
 
     /// Puts the clean-ups of a dying node where [`Self::close_dead`] finds them.
+    #[inline]
     pub(crate) fn entomb_closing(&self, node: NodeRef) {
         if let Some(closing) = self.take_closing(node) {
             self.closings_due.borrow_mut().push(closing);
@@ -153,10 +157,15 @@ impl Store {
 
     /// Calls the clean-ups of nodes that died together: those before which a closure gave its cell come last, after what
     /// that cell kept.
+    #[inline]
     pub(crate) fn close_dead(&self) {
-        if self.closings_due.borrow().is_empty() {
-            return;
+        if !self.closings_due.borrow().is_empty() {
+            self.close_due();
         }
+    }
+
+    #[cold]
+    fn close_due(&self) {
         let depth = self.closing_depth.get();
         if depth >= DEEP {
             // Clean-ups that kill cells whose clean-ups kill cells ..: the outermost calls them.

@@ -304,8 +304,15 @@ impl Store {
 
     /// Cuts all edges to the inputs; inputs that lose their last reference join the dying (the caller is `kill`, or
     /// calls [`Self::finish_unlink`]).
+    #[inline]
     fn unlink_inputs(&self, node: NodeRef) {
         self.wake_refused(node);
+        if self.graph.borrow().has_inputs(node.rank.get()) {
+            self.unlink_each(node);
+        }
+    }
+
+    fn unlink_each(&self, node: NodeRef) {
         loop {
             let mut graph = self.graph.borrow_mut();
             let Some((rank, kind)) = graph.pop_in(node.rank.get()) else {
