@@ -384,6 +384,12 @@ impl Store {
         }
     }
 
+    /// Reads the row of a cell, only so that it is in the processor's caches.
+    #[cfg(feature = "frames")]
+    pub(crate) fn warm_row(&self, node: NodeRef) {
+        std::hint::black_box(self.probe.rows.borrow().read_counts(node.row.number.get()));
+    }
+
     /// A turn is put off: when it comes to its end it is no recomputation that was cut off.
     pub(crate) fn note_put_off(&self, node: NodeRef) {
         if let Some(counts) = self.probe.rows.borrow_mut().counts(node.row.number.get()) {
