@@ -550,7 +550,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     #[track_caller]
     #[inline]
     pub fn set(&self, value: T) {
-        expect(self.write(Write::Set(value)));
+        expect(self.write(|| Write::Set(value)));
     }
 
     /// [`Cell::set`] that gives errors back, also [`Error::Ended`]. In a callback it tells of the handle only: whether
@@ -569,7 +569,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     where
         T: PartialEq,
     {
-        expect(self.write(Write::SetUnless(value, T::eq)));
+        expect(self.write(|| Write::SetUnless(value, T::eq)));
     }
 
     /// Writes the cell and gives what it held: where writes wait, the last value that was queued.
@@ -622,13 +622,13 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// it always counts as a change.
     #[track_caller]
     pub fn modify(&self, f: impl FnOnce(&mut T) + 'static) {
-        expect(self.write(Write::Modify(Box::new(f))));
+        expect(self.write(|| Write::Modify(Box::new(f))));
     }
 
     /// Ends the cell well. What was written before is delivered first; after it nothing is taken or delivered.
     #[track_caller]
     pub fn complete(&self) {
-        expect(self.write(Write::Complete));
+        expect(self.write(|| Write::Complete));
     }
 
     /// Ends the cell with an error, which subscribers and dependents get.
@@ -641,14 +641,16 @@ impl<T: 'static> Cell<T, CellMutable> {
     /// ```
     #[track_caller]
     pub fn fail(&self, error: impl Into<Box<dyn std::error::Error>>) {
-        expect(self.write(Write::Fail(CellError::new(error))));
+        expect(self.write(|| Write::Fail(CellError::new(error))));
     }
 
+    /// The write is put together inside: what is captured for a number is then two words, which pass in registers. Without
+    /// link-time optimization the access to the thread's store is a call, and memory written in halves a slow way there.
     #[inline]
-    fn write(&self, write: Write<T>) -> Fallible<()> {
+    fn write(&self, write: impl FnOnce() -> Write<T>) -> Fallible<()> {
         with_store(|store| {
             let node = self.node(store)?;
-            store.write(node, write)
+            store.write(node, write())
         })?
     }
 }
