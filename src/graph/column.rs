@@ -121,6 +121,13 @@ impl<T: Default> Column<T> {
         Some(value)
     }
 
+    /// Shortens it to `len` elements, where those behind are default ones.
+    pub(crate) fn cut(&mut self, len: usize) {
+        debug_assert!(len <= self.len);
+        self.len = len;
+        self.drop_surplus();
+    }
+
     /// Adds one chunk of default elements.
     #[cold]
     fn add_chunk(&mut self) {

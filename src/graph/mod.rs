@@ -448,15 +448,23 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Gives back the vacant ranks at the end.
+    #[inline]
     fn trim(&mut self) {
-        while let Some(last) = self.records.len().checked_sub(1) {
-            if self.records[last].payload.is_some() {
-                return;
-            }
-            self.records.pop();
-            self.cold.pop();
-            self.fill(last as Rank);
+        let ranks = self.records.len();
+        if ranks > 0 && self.records[ranks - 1].payload.is_none() {
+            self.trim_vacant(ranks);
         }
+    }
+
+    fn trim_vacant(&mut self, ranks: usize) {
+        let mut end = ranks;
+        while end > 0 && self.records[end - 1].payload.is_none() {
+            end -= 1;
+            self.free.clear(end as Rank);
+        }
+        self.vacant -= ranks - end;
+        self.records.cut(end);
+        self.cold.cut(end);
     }
 
     /// Marks every node as one whose slot in the id table must not be used again.

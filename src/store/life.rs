@@ -259,18 +259,25 @@ impl Store {
     }
 
     fn detach(&self, node: NodeRef) {
-        node.raise(flag::DEAD);
+        // Read once: a load of what was just stored in part waits for it.
+        let flags = node.flags.get();
+        node.flags.set(flags | flag::DEAD);
         self.note_dead(node);
         // What was known of its address may not be true of the next node there.
         self.marks.set(self.marks.get() + 1);
         if node.subs.get() != NONE {
             self.drop_subscribers(node);
         }
-        self.entomb_closing(node);
-        if node.has(flag::TABLED) {
+        if flags & flag::CLOSING != 0 {
+            self.entomb_closing(node);
+        }
+        if flags & flag::TABLED != 0 {
             let id = self.id_of(node);
             let leftovers = self.tables.borrow_mut().take(id);
             self.entomb(Remains::Leftovers(leftovers));
+        }
+        if flags & flag::ON_CYCLE != 0 {
+            self.wake_refused(node);
         }
         self.unlink_inputs(node);
         self.graph.borrow_mut().remove(node.rank.get());
@@ -306,7 +313,6 @@ impl Store {
     /// calls [`Self::finish_unlink`]).
     #[inline]
     fn unlink_inputs(&self, node: NodeRef) {
-        self.wake_refused(node);
         if self.graph.borrow().has_inputs(node.rank.get()) {
             self.unlink_each(node);
         }
@@ -336,6 +342,7 @@ impl Store {
     /// [`Self::unlink_inputs`] for a node that lives on.
     pub(crate) fn let_go_of_inputs(&self, node: NodeRef) {
         let mut at = self.graveyard.borrow().len();
+        self.wake_refused(node);
         self.unlink_inputs(node);
         while let Some(next) = self.next_dying(&mut at) {
             self.detach(next);
