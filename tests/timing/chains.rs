@@ -1,6 +1,6 @@
 //! Chains of up to eight operators, those that wait and others, against references that work on the whole script at once.
 //!
-//! What happens at the same moment, the tests of single operators have. Here no two timers are due together: a script runs in
+//! What happens at the same moment, `moments` has. Here no two timers are due together: a script runs in
 //! whole units, and the operator at place `i` waits for whole units and `64^i` nanoseconds. A moment tells by its digits
 //! whose timers it has come through, since none is due more than 63 times.
 
@@ -40,7 +40,7 @@ type Waits = (
 );
 
 /// The sum of a list, which stands for it.
-fn sum(list: &[u32]) -> u32 {
+pub(crate) fn sum(list: &[u32]) -> u32 {
     list.iter().sum::<u32>() % 1000
 }
 

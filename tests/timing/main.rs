@@ -3,7 +3,9 @@
 mod chains;
 mod clocks;
 mod lives;
+mod moments;
 mod operators;
 mod plain;
 mod reference;
 mod ticks;
+mod timeline;
