@@ -177,7 +177,7 @@ impl<T: Clone + 'static> Retried<T> {
     fn start_again(&mut self) {
         let bell = self.tries.clone();
         if self.policy.delay.is_zero() {
-            return bell.ring_next_round();
+            return bell.ring_next_round(Ring::Due);
         }
         let at_ns = now_ns().saturating_add(nanos(self.policy.delay));
         self.timer = Some(Timer::at(at_ns, move || bell.ring(Ring::Due)));

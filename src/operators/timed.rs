@@ -5,6 +5,7 @@
 //! overtakes what waits, a completion does not (P10). The timer goes with the node (T2).
 
 use std::cell::Cell as StdCell;
+use std::collections::VecDeque;
 use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
@@ -96,9 +97,9 @@ impl Bell {
         self.wake(ring, Store::mark_dirty);
     }
 
-    /// Gives the node a turn in the next round of the wave.
-    pub(super) fn ring_next_round(&self) {
-        self.wake(Ring::Due, Store::turn_next_round);
+    /// The same in the next round of the wave.
+    pub(super) fn ring_next_round(&self, ring: Ring) {
+        self.wake(ring, Store::turn_next_round);
     }
 
     fn wake(&self, ring: Ring, wake: impl FnOnce(&Store, NodeRef)) {
@@ -149,12 +150,58 @@ impl Alarm {
     }
 }
 
-struct Timed<T: 'static, R> {
+struct Timed<T: 'static, R: Rule<T>> {
     input: Input<T>,
     rule: R,
     alarm: Alarm,
+    /// Whether the rule has more to give, in the next round.
+    more: bool,
+    /// What one turn has brought besides the first: each is given in a round of its own.
+    backlog: VecDeque<R::Out>,
     /// How the rule has ended the cell.
     end: Option<End>,
+}
+
+impl<T: 'static, R: Rule<T>> Timed<T, R> {
+    fn new(input: Input<T>, rule: R, alarm: Alarm) -> Self {
+        Self { input, rule, alarm, more: false, backlog: VecDeque::new(), end: None }
+    }
+
+    /// What a ring brings.
+    fn rung(&mut self, ring: Ring, at: &mut At) -> Option<R::Out> {
+        let more = std::mem::take(&mut self.more);
+        match ring {
+            Ring::Flush => self.rule.flush(at),
+            Ring::Cancel => {
+                self.rule.cancel(at);
+                None
+            }
+            Ring::Due => self.rule.due(at),
+            Ring::No if more => self.rule.due(at),
+            Ring::No => None,
+        }
+    }
+
+    /// What a value brings.
+    fn came(&mut self, turn: Turn, at: &mut At) -> Option<R::Out> {
+        let rule = &mut self.rule;
+        if turn.is_seed() {
+            return Some(self.input.with(|value| rule.seed(value, at)));
+        }
+        let news = self.input.fresh(turn) && !turn.is_quiet();
+        if news { self.input.with(|value| rule.value(value, at)) } else { None }
+    }
+
+    /// What comes before the end of the input, which is now if this gives something.
+    fn rest(&mut self, at: &mut At) -> Option<Option<R::Out>> {
+        if self.input.failed() {
+            return Some(None);
+        }
+        match self.rule.complete(at) {
+            Rest::Now(rest) => Some(rest),
+            Rest::Later => None,
+        }
+    }
 }
 
 impl<T: 'static, R: Rule<T>> Kernel for Timed<T, R> {
@@ -162,36 +209,29 @@ impl<T: 'static, R: Rule<T>> Kernel for Timed<T, R> {
     const OPERATOR: &'static str = R::NAME;
 
     fn turn(&mut self, turn: Turn, emit: impl FnOnce(R::Out)) -> Over {
-        let Self { input, rule, alarm, .. } = self;
-        let ring = alarm.take();
-        let mut at = alarm.at();
-        let mut out = match ring {
-            Ring::Due => rule.due(&mut at),
-            Ring::Flush => rule.flush(&mut at),
-            Ring::Cancel => {
-                rule.cancel(&mut at);
-                None
-            }
-            Ring::No => None,
-        };
-        if turn.is_seed() {
-            out = Some(input.with(|value| rule.seed(value, &mut at)));
-        } else if input.fresh(turn) && !turn.is_quiet() {
-            out = input.with(|value| rule.value(value, &mut at)).or(out);
+        let mut at = self.alarm.at();
+        let ring = self.alarm.take();
+        if ring == Ring::Due {
+            at.rings_ns = None;
         }
-        let mut over = at.end.is_some();
-        if !over && turn.ended(input) {
-            match if input.failed() { Rest::Now(None) } else { rule.complete(&mut at) } {
-                Rest::Now(rest) => (over, out) = (true, rest.or(out)),
-                Rest::Later => (),
-            }
+        let rung = self.rung(ring, &mut at);
+        let came = self.came(turn, &mut at);
+        let rest =
+            if at.end.is_none() && turn.ended(&self.input) { self.rest(&mut at) } else { None };
+        let failed = at.end.is_some() || turn.failed(&self.input);
+        let over = failed || rest.is_some();
+        self.backlog.extend([rung, came, rest.flatten()].into_iter().flatten());
+        self.backlog.pop_front().into_iter().for_each(emit_once(emit));
+        if failed {
+            self.backlog.clear();
         }
         self.end = at.end;
-        self.alarm.set(at.rings_ns.filter(|_| !over));
-        if at.more && !over {
-            self.alarm.bell.ring_next_round();
+        self.more = at.more && !over;
+        self.alarm.set(at.rings_ns.filter(|_| !over && !at.more));
+        if self.more || !self.backlog.is_empty() {
+            self.alarm.bell.ring_next_round(Ring::No);
+            return Over::No;
         }
-        out.into_iter().for_each(emit_once(emit));
         Over::upstream_if(over)
     }
 
@@ -221,7 +261,7 @@ fn timed<T: 'static, M, R: Rule<T>>(
     place: &'static Location<'static>,
 ) -> Fallible<(Cell<R::Out, CellImmutable>, Rc<Bell>)> {
     let (bell, input) = (Bell::new(), input_of(source.strong.clone())?);
-    let cell = derive(Timed { input, rule, alarm: Alarm::new(&bell), end: None }, place)?;
+    let cell = derive(Timed::new(input, rule, Alarm::new(&bell)), place)?;
     bell.hang_at(&cell);
     Ok((named(cell, source.name(), R::NAME), bell))
 }

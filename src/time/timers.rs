@@ -300,29 +300,33 @@ fn poll_at(now_ns: u64) -> Fallible<usize> {
     check_outside()?;
     let mut called = 0;
     while let Some(deadline_ns) = next_deadline_ns().filter(|&next_ns| next_ns <= now_ns) {
+        // Also for what is set while the batch settles: it is due later.
+        let _unset = UnsetTime;
         with_store(|store| store.in_batch(|| call_due(deadline_ns, now_ns, &mut called)))??;
     }
     Ok(called)
+}
+
+/// Unsets the time of the tasks, also by unwinding.
+struct UnsetTime;
+
+impl Drop for UnsetTime {
+    fn drop(&mut self) {
+        let _ = TIMERS.try_with(|timers| timers.at_ns.set(None));
+    }
 }
 
 /// Calls what is due at the start of a frame, as a part of its batch.
 #[cfg(feature = "frames")]
 pub(crate) fn call_all_due() {
     let now_ns = clock().now_nanos();
+    let _unset = UnsetTime;
     call_due(now_ns, now_ns, &mut 0);
 }
 
 /// Calls the tasks up to a deadline.
 fn call_due(until_ns: u64, now_ns: u64, called: &mut usize) {
-    /// Unsets the time of the tasks, also by unwinding.
-    struct Unset;
-    impl Drop for Unset {
-        fn drop(&mut self) {
-            let _ = TIMERS.try_with(|timers| timers.at_ns.set(None));
-        }
-    }
     let take = |timers: &Timers| timers.queue.borrow_mut().take(until_ns);
-    let _unset = Unset;
     while let Some(task) = TIMERS.try_with(take).ok().flatten() {
         let _ = TIMERS.try_with(|timers| timers.at_ns.set(Some(now_ns)));
         *called += 1;

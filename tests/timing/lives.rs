@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use hyphae::{
-    Cell, IntervalTick, ManualClock, Pipeline, Signal, batch, from_iter_with_delay, interval,
-    interval_source, interval_source_with_elapsed, interval_with_elapsed, no_coalesce, timers,
+    Cell, Edges, IntervalTick, ManualClock, Pipeline, Signal, batch, from_iter_with_delay,
+    interval, interval_source, interval_source_with_elapsed, interval_with_elapsed, no_coalesce,
+    timers,
 };
 
 const MS: u64 = 1_000_000;
@@ -148,4 +149,42 @@ fn a_source_that_ticks_keeps_its_phase_and_ends_with_its_handles() {
 #[should_panic(expected = "at least 1 ns")]
 fn an_interval_needs_a_period() {
     drop(interval(Duration::ZERO));
+}
+
+/// What is due is given before what comes with it, and that before the end.
+#[test]
+fn a_flush_a_value_and_a_completion_in_one_batch() {
+    let source = Cell::new(0);
+    let (shown, waiting) = source.debounce_with(Duration::from_millis(1), Edges::Trailing);
+    let told = Rc::new(RefCell::new(vec![]));
+    let log = told.clone();
+    let _guard = shown.subscribe_changes(move |signal| {
+        log.borrow_mut().push(match signal {
+            Signal::Value(value) => Some(**value),
+            _ => None,
+        });
+    });
+    source.set(1);
+    batch(|| {
+        waiting.flush();
+        source.set(2);
+        source.complete();
+    });
+    assert_eq!(*told.borrow(), [Some(1), Some(2), None]);
+    assert_eq!(timers::waiting(), 0);
+}
+
+/// Feedback through an operator that waits for nothing takes a nanosecond a turn, so that driving the timers comes to an end.
+#[test]
+fn feedback_through_a_wait_of_nothing_comes_back_later() {
+    let clock = manual();
+    let source = Cell::new(0);
+    let delayed = source.delay(Duration::ZERO);
+    let again = source.clone();
+    let _guard = delayed.watch_changes(move |n| again.set(n + 1));
+    source.set(1);
+    assert_eq!((delayed.get(), timers::poll(), delayed.get()), (0, 1, 1));
+    assert_eq!((timers::poll(), timers::next_deadline_ns()), (0, Some(1)));
+    timers::advance_to(&clock, 5);
+    assert_eq!(delayed.get(), 6);
 }

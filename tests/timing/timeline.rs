@@ -7,8 +7,8 @@
 //!   of a pause, period or burst belongs to the next one. A `timeout` alone minds what comes in the round in which it rings: a
 //!   value saves it, an end does not.
 //!
-//! Further rounds come of `delay` alone, which gives values that are due together one in each. An operator gives one value in
-//! a round at the most (P0); where a ring and a value both bring one, that of the value stays, as the last of a batch does.
+//! An operator gives one value in a round at the most (P0). What a ring, a value and an end bring together comes in rounds of
+//! its own (P10), as does what `delay` has for one moment.
 
 use hyphae::Edges;
 
@@ -51,8 +51,6 @@ pub(crate) type Controls = Vec<(Moment, Control)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
     pub(crate) beats: Vec<Beat>,
-    /// From this nanosecond on the library is known to lose a value (see [`Timeline::due`]).
-    pub(crate) loses_ns: Option<u64>,
 }
 
 /// A value, or what the handle is asked.
@@ -67,7 +65,7 @@ impl Timeline {
         if let Some((at, end)) = end {
             beat_at(&mut beats, at).end = Some(end);
         }
-        Self { beats, loses_ns: None }
+        Self { beats }
     }
 
     fn seed(&self) -> u32 {
@@ -94,18 +92,20 @@ impl Timeline {
     }
 
     /// An operator that holds values until they are due. A completion brings the one that still waits, an error drops it.
-    ///
-    /// Where it rings in the round in which its input brings a value and completes, both the value that was due and the one
-    /// that the completion brings should come (P10), in two rounds. The library is known to lose the first.
+    /// What comes in one round goes out in rounds of its own, in order (P10).
     fn due(&self, seed: u32, due: Vec<(Moment, u32)>) -> Self {
-        let Some((mut over, end)) = self.end() else { return Self::new(seed, due, None) };
+        let Some((over, end)) = self.end() else { return Self::new(seed, in_rounds(due), None) };
         let (mut outs, rest): (Vec<_>, Vec<_>) = due.into_iter().partition(|due| due.0 <= over);
         assert!(rest.len() <= 1, "one value waits at the most");
         let rest = rest.first().filter(|_| end == End::Complete);
-        let loses = rest.is_some() && outs.last().is_some_and(|out| out.0 == over);
-        over.2 += usize::from(loses);
         outs.extend(rest.map(|&(_, value)| (over, value)));
-        Self { loses_ns: loses.then_some(over.0), ..Self::new(seed, outs, Some((over, end))) }
+        let mut outs = in_rounds(outs);
+        let last = outs.last().map_or(over, |out| out.0);
+        if end == End::Complete {
+            return Self::new(seed, outs, Some((over.max(last), end)));
+        }
+        outs.retain(|out| out.0 <= over);
+        Self::new(seed, outs, Some((over, end)))
     }
 
     pub(crate) fn debounce(&self, d: u64, edges: Edges, controls: &Controls) -> Self {
@@ -259,4 +259,15 @@ fn beat_at(beats: &mut Vec<Beat>, at: Moment) -> &mut Beat {
     }
     let last = beats.len() - 1;
     &mut beats[last]
+}
+
+/// The same values, each in a later round than the one before.
+fn in_rounds(mut outs: Vec<(Moment, u32)>) -> Vec<(Moment, u32)> {
+    for at in 1..outs.len() {
+        let before = outs[at - 1].0;
+        if outs[at].0 <= before {
+            outs[at].0 = (before.0, before.1, before.2 + 1);
+        }
+    }
+    outs
 }
