@@ -1,6 +1,6 @@
 //! Retrying: a cell that starts its source anew when that fails, and fails only when that was of no use.
 //!
-//! Three nodes. `Tries` counts the starts; a `switch_map` over it follows what each start gives, with its end as a value
+//! Five nodes, of which a value passes three. `Tries` counts the starts; a `switch_map` over it follows what each start gives, with its end as a value
 //! (`Hearing`), so that a failure does not end the switch; `Retried` decides, and rings for the next start.
 //!
 //! Invariants: no start but the first happens in the round of the failure that it answers, so that each failure is seen; a

@@ -2,7 +2,8 @@
 //!
 //! The kernel has a node of its own, so that what a rule lets through at once is part of the wave of its input. It sets one
 //! timer at a time, for the moment its rule names; when that rings, the node has a turn. Ends are handled here: an error
-//! overtakes what waits, a completion does not (P10). The timer goes with the node (T2).
+//! overtakes what waits, a completion does not (P10), and what a ring, a value and an end bring in one turn is given in
+//! rounds of their own. The timer goes with the node (T2).
 
 use std::cell::Cell as StdCell;
 use std::collections::VecDeque;
