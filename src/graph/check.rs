@@ -25,6 +25,9 @@ impl<P: Copy> Graph<P> {
         }
         assert_eq!(live, self.len(), "I1: vacant count");
         assert_eq!(edges, 2 * self.edges, "edge count");
+        let quiet =
+            (0..self.records.len() as Rank).filter(|&r| self.handle(r, Side::Quiet) != NONE);
+        assert_eq!(quiet.count(), self.quiet.len(), "I7");
         self.check_parts(live, &lists);
     }
 
@@ -58,6 +61,9 @@ impl<P: Copy> Graph<P> {
         for side in Side::ALL {
             lists.extend(Some(self.handle(rank, side)).filter(|&list| list != NONE));
             assert_eq!(self.list(rank, side).count(), self.list_len(rank, side) as usize);
+            if side == Side::Ins && self.handle(rank, side) != NONE {
+                assert!(self.list_len(rank, side) > 1, "a single entry is in the row");
+            }
             for (position, entry) in (0..).zip(self.list(rank, side)) {
                 let (other, kind) = (entry.rank, entry.kind());
                 assert_eq!(self.entry(rank, side, position), entry, "position");

@@ -3,6 +3,9 @@
 //! Elements live in boxed chunks of [`CHUNK`] elements, so growing never moves an element that is
 //! already there and never needs more than one new chunk at once.
 //!
+//! The chunks are boxes, or shared: then whoever holds one reads its elements without the column, and elements are changed
+//! through cells of their own.
+//!
 //! What it does not know: what its elements mean. Nothing here is about ranks or graphs.
 //!
 //! Invariants:
@@ -12,8 +15,10 @@
 //! Costs: `push`, `pop`, and indexing are O(1); no operation but `shrink_to_fit` touches elements
 //! other than those it is asked for. A chunk in use occupies its full size.
 
+use std::marker::PhantomData;
 use std::mem;
-use std::ops::{Index, IndexMut};
+use std::ops::{Deref, DerefMut, Index, IndexMut};
+use std::rc::Rc;
 
 /// Elements to a chunk; a power of two.
 pub(crate) const CHUNK: usize = 1024;
@@ -22,23 +27,27 @@ const SHIFT: u32 = CHUNK.trailing_zeros();
 
 /// A vector in chunks that never moves its elements when it grows.
 #[derive(Clone, Debug)]
-pub(crate) struct Column<T> {
+pub(crate) struct Column<T, C = Box<[T; CHUNK]>> {
     /// The chunks, all of the same size.
-    chunks: Vec<Box<[T; CHUNK]>>,
+    chunks: Vec<C>,
     /// Elements in use.
     len: usize,
+    _element: PhantomData<T>,
 }
 
-impl<T> Default for Column<T> {
+/// A column whose chunks are shared.
+pub(crate) type SharedColumn<T> = Column<T, Rc<[T; CHUNK]>>;
+
+impl<T, C: Deref<Target = [T; CHUNK]>> Default for Column<T, C> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> Column<T> {
+impl<T, C: Deref<Target = [T; CHUNK]>> Column<T, C> {
     /// An empty column; allocates nothing.
     pub(crate) const fn new() -> Self {
-        Self { chunks: Vec::new(), len: 0 }
+        Self { chunks: Vec::new(), len: 0, _element: PhantomData }
     }
 
     /// The number of elements.
@@ -54,7 +63,7 @@ impl<T> Column<T> {
 
     /// The heap bytes held, not counting what the elements themselves own.
     pub(crate) fn bytes(&self) -> usize {
-        self.capacity() * size_of::<T>() + self.chunks.capacity() * size_of::<Box<[T; CHUNK]>>()
+        self.capacity() * size_of::<T>() + self.chunks.capacity() * size_of::<C>()
     }
 
     /// The element at `index`, if there is one.
@@ -63,23 +72,11 @@ impl<T> Column<T> {
         (index < self.len).then(|| &self.chunks[index >> SHIFT][index % CHUNK])
     }
 
-    /// The element at `index`, to change it; `None` where there is no memory for one. Past the end of the column, in its
-    /// last chunk, that is a spare one: the caller does not ask for it.
-    #[cfg(feature = "trace")]
-    #[inline]
-    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        debug_assert!(index < self.len || index >= self.capacity());
-        self.chunks.get_mut(index >> SHIFT).map(|chunk| &mut chunk[index % CHUNK])
-    }
-
-    /// The chunk that holds the element at `index`: the element is at `index % CHUNK` in it.
+    /// The chunk that holds the element at `index`, if there is memory for one: the element is at `index % CHUNK` in it.
     /// Elements of the chunk past the end of the column are default ones.
-    ///
-    /// # Panics
-    /// If there is no such chunk.
     #[inline]
-    pub(crate) fn chunk_of(&self, index: usize) -> &[T; CHUNK] {
-        &self.chunks[index >> SHIFT]
+    pub(crate) fn chunk_of(&self, index: usize) -> Option<&C> {
+        self.chunks.get(index >> SHIFT)
     }
 
     /// The elements in order.
@@ -95,18 +92,61 @@ impl<T> Column<T> {
         self.chunks.truncate(self.len.div_ceil(CHUNK));
         self.chunks.shrink_to_fit();
     }
+
+    /// Shortens it to `len` elements, where those behind are default ones.
+    pub(crate) fn cut(&mut self, len: usize) {
+        debug_assert!(len <= self.len);
+        self.len = len;
+        if len % CHUNK == 0 || self.chunks.len() > (len >> SHIFT) + 2 {
+            self.drop_surplus();
+        }
+    }
+
+    /// Keeps one spare chunk at most.
+    #[cold]
+    fn drop_surplus(&mut self) {
+        self.chunks.truncate(self.len.div_ceil(CHUNK) + 1);
+    }
 }
 
-impl<T: Default> Column<T> {
-    /// Appends an element.
+impl<T: Default, C: Deref<Target = [T; CHUNK]> + From<Box<[T; CHUNK]>>> Column<T, C> {
+    /// Appends a default element, and gives its index.
     #[inline]
-    pub(crate) fn push(&mut self, value: T) {
+    pub(crate) fn extend(&mut self) -> usize {
         let index = self.len;
         if index >> SHIFT == self.chunks.len() {
             self.add_chunk();
         }
-        self.chunks[index >> SHIFT][index % CHUNK] = value;
         self.len = index + 1;
+        index
+    }
+
+    /// Adds one chunk of default elements.
+    #[cold]
+    fn add_chunk(&mut self) {
+        let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
+        match Box::<[T; CHUNK]>::try_from(chunk) {
+            Ok(chunk) => self.chunks.push(chunk.into()),
+            Err(_) => unreachable!("a chunk has CHUNK elements"),
+        }
+    }
+}
+
+impl<T: Default> Column<T> {
+    /// The element at `index`, to change it; `None` where there is no memory for one. Past the end of the column, in its
+    /// last chunk, that is a spare one: the caller does not ask for it.
+    #[cfg(feature = "trace")]
+    #[inline]
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        debug_assert!(index < self.len || index >= self.capacity());
+        self.chunks.get_mut(index >> SHIFT).map(|chunk| &mut chunk[index % CHUNK])
+    }
+
+    /// Appends an element.
+    #[inline]
+    pub(crate) fn push(&mut self, value: T) {
+        let index = self.extend();
+        self.chunks[index >> SHIFT][index % CHUNK] = value;
     }
 
     /// Removes the last element.
@@ -120,32 +160,9 @@ impl<T: Default> Column<T> {
         }
         Some(value)
     }
-
-    /// Shortens it to `len` elements, where those behind are default ones.
-    pub(crate) fn cut(&mut self, len: usize) {
-        debug_assert!(len <= self.len);
-        self.len = len;
-        self.drop_surplus();
-    }
-
-    /// Adds one chunk of default elements.
-    #[cold]
-    fn add_chunk(&mut self) {
-        let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
-        match chunk.try_into() {
-            Ok(chunk) => self.chunks.push(chunk),
-            Err(_) => unreachable!("a chunk has CHUNK elements"),
-        }
-    }
-
-    /// Keeps one spare chunk at most.
-    #[cold]
-    fn drop_surplus(&mut self) {
-        self.chunks.truncate(self.len.div_ceil(CHUNK) + 1);
-    }
 }
 
-impl<T> Index<usize> for Column<T> {
+impl<T, C: Deref<Target = [T; CHUNK]>> Index<usize> for Column<T, C> {
     type Output = T;
 
     #[inline]
@@ -159,7 +176,7 @@ impl<T> Index<usize> for Column<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Column<T> {
+impl<T, C: DerefMut<Target = [T; CHUNK]>> IndexMut<usize> for Column<T, C> {
     #[inline]
     fn index_mut(&mut self, index: usize) -> &mut T {
         debug_assert!(

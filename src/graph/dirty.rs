@@ -1,7 +1,7 @@
 //! The nodes that are to be computed: a set of ranks that is drained from the lowest up while more are marked.
 //!
 //! One word of it may be *open*: held apart from the bitset, so that a small wave never touches that. While the set is
-//! drained, the cursor *holds* the open word in a register too. It stores it at each step, so that the one here is never
+//! drained, the cursor shares it, and *holds* it in a register too. It stores it at each step, so that the one here is never
 //! behind and the cursor does not wait for a load of what it stored. Whoever marks a rank other than through the cursor
 //! takes the word from its hold, upon which the cursor reads anew.
 //!
@@ -10,14 +10,15 @@
 //! Invariants:
 //! - I1: a rank is in the set if its bit is in the open word or in the bitset.
 //! - I2: while a word is open, no bit is in the bitset up to it.
-//! - I3: the word that is held is the open one.
 //!
 //! Costs: a step within the open word stores it; a step to the next word is O(levels), or O(1) if there is none.
 
 use super::Rank;
 use super::frontier::{Frontier, bit_of, lowest_in, word_of};
 use super::pool::Entry;
+use std::cell::Cell;
 use std::num::NonZeroU64;
+use std::rc::Rc;
 
 /// An index at which no bitset has a word.
 pub(super) const NO_WORD: usize = usize::MAX;
@@ -26,21 +27,42 @@ pub(super) const NO_WORD: usize = usize::MAX;
 const SHORT: usize = 8;
 
 /// A set of ranks, one word of which may be open.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Dirty {
     /// All other words.
     rest: Frontier,
-    /// The index of the open word; [`NO_WORD`] without one.
-    open: usize,
-    /// The open word; zero without one.
-    word: u64,
-    /// The index of the word that the cursor holds; [`NO_WORD`] if it has to read anew.
-    held: usize,
+    /// The open word, which the cursor shares.
+    open: Rc<Open>,
 }
 
-impl Default for Dirty {
+/// The open word of a set.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// The index of the word; [`NO_WORD`] without one.
+    index: Cell<usize>,
+    /// The word; zero without one.
+    word: Cell<u64>,
+    /// Whether the cursor holds it; else it has to read anew.
+    held: Cell<bool>,
+}
+
+impl Default for Open {
     fn default() -> Self {
-        Self { rest: Frontier::default(), open: NO_WORD, word: 0, held: NO_WORD }
+        Self { index: Cell::new(NO_WORD), word: Cell::new(0), held: Cell::new(false) }
+    }
+}
+
+impl Open {
+    /// Whether the cursor holds the word.
+    #[inline]
+    pub(super) fn is_held(&self) -> bool {
+        self.held.get()
+    }
+
+    /// Stores the word.
+    #[inline]
+    pub(super) fn store(&self, word: u64) {
+        self.word.set(word);
     }
 }
 
@@ -51,14 +73,26 @@ impl Dirty {
         self.rest.grow(len);
     }
 
+    /// The open word, for the cursor.
+    pub(super) fn open(&self) -> Rc<Open> {
+        self.open.clone()
+    }
+
     /// Adds `rank`, for which there must be room.
     #[inline]
     pub(super) fn mark(&mut self, rank: Rank) {
         self.release();
-        if word_of(rank) != self.open && !self.open_at(word_of(rank)) {
-            return self.rest.mark(rank);
+        if word_of(rank) != self.open.index.get() && !self.open_at(word_of(rank)) {
+            return self.mark_closed(rank);
         }
-        self.word |= bit_of(rank);
+        self.open.word.set(self.open.word.get() | bit_of(rank));
+    }
+
+    /// Out of line, so that the usual mark is short.
+    #[cold]
+    #[inline(never)]
+    fn mark_closed(&mut self, rank: Rank) {
+        self.rest.mark(rank);
     }
 
     /// Adds the ranks of a list.
@@ -75,20 +109,20 @@ impl Dirty {
     /// Opens the word at `index` if there is nothing below it; tells whether that is so.
     #[inline]
     fn open_at(&mut self, index: usize) -> bool {
-        if self.word == 0 && self.rest.is_clear() {
-            self.open = index;
+        if self.open.word.get() == 0 && self.rest.is_clear() {
+            self.open.index.set(index);
             return true;
         }
-        index < self.open && self.open_below(index)
+        index < self.open.index.get() && self.open_below(index)
     }
 
     #[cold]
     #[inline(never)]
     fn open_below(&mut self, index: usize) -> bool {
-        let open = self.open;
+        let open = self.open.index.get();
         self.close();
         if open != NO_WORD {
-            self.open = index;
+            self.open.index.set(index);
         }
         open != NO_WORD
     }
@@ -98,8 +132,8 @@ impl Dirty {
         let was = self.contains(rank);
         if was {
             self.release();
-            match word_of(rank) == self.open {
-                true => self.word &= !bit_of(rank),
+            match word_of(rank) == self.open.index.get() {
+                true => self.open.word.set(self.open.word.get() & !bit_of(rank)),
                 false => drop(self.rest.clear(rank)),
             }
         }
@@ -109,15 +143,15 @@ impl Dirty {
     /// Whether `rank` is in the set.
     #[inline]
     pub(super) fn contains(&self, rank: Rank) -> bool {
-        let open = word_of(rank) == self.open && self.word & bit_of(rank) != 0;
-        open || self.rest.contains(rank)
+        let open = word_of(rank) == self.open.index.get();
+        open && self.open.word.get() & bit_of(rank) != 0 || self.rest.contains(rank)
     }
 
     /// The lowest rank of the set.
     #[inline]
     pub(super) fn lowest(&self) -> Option<Rank> {
-        match NonZeroU64::new(self.word) {
-            Some(word) => Some(lowest_in(self.open, word)),
+        match NonZeroU64::new(self.open.word.get()) {
+            Some(word) => Some(lowest_in(self.open.index.get(), word)),
             None => self.rest.lowest(),
         }
     }
@@ -125,12 +159,12 @@ impl Dirty {
     /// Whether the set is empty.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.word == 0 && self.rest.is_empty()
+        self.open.word.get() == 0 && self.rest.is_empty()
     }
 
     /// The heap bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.rest.bytes()
+        self.rest.bytes() + size_of::<Open>()
     }
 
     /// Gives back the memory for ranks at or after `len`, none of which may be in the set.
@@ -143,65 +177,50 @@ impl Dirty {
     /// Makes the cursor read anew.
     #[inline]
     pub(super) fn release(&mut self) {
-        self.held = NO_WORD;
+        self.open.held.set(false);
     }
 
     /// Puts the open word back.
     fn close(&mut self) {
-        match self.word {
-            0 => self.rest.settle_word(self.open),
-            word => self.rest.merge(self.open, word),
+        let index = self.open.index.replace(NO_WORD);
+        match self.open.word.replace(0) {
+            0 => self.rest.settle_word(index),
+            word => self.rest.merge(index, word),
         }
-        (self.open, self.word) = (NO_WORD, 0);
     }
 
-    /// Whether the cursor holds the word at `index`.
+    /// Lets the cursor hold the first word that is not zero: its index and it; `None` if the set is empty.
     #[inline]
-    pub(super) fn is_held(&self, index: usize) -> bool {
-        self.held == index
+    pub(super) fn hold_first(&mut self) -> Option<(usize, u64)> {
+        if self.open.word.get() == 0 {
+            if self.rest.is_clear() {
+                return None;
+            }
+            self.open_first();
+        }
+        self.open.held.set(true);
+        (self.open.word.get() != 0).then(|| (self.open.index.get(), self.open.word.get()))
     }
 
-    /// Stores the open word.
-    #[inline]
-    pub(super) fn store(&mut self, word: u64) {
-        self.word = word;
-    }
-
-    /// Lets the cursor hold the first word that is not zero: its index and it. [`NO_WORD`] and zero if the set is empty.
     #[cold]
     #[inline(never)]
-    pub(super) fn hold_first(&mut self) -> (usize, u64) {
-        if self.word == 0 {
-            if self.rest.is_clear() {
-                self.open = NO_WORD;
-            } else {
-                self.open_first();
-            }
-        }
-        self.held = self.open;
-        (self.open, self.word)
-    }
-
     fn open_first(&mut self) {
         self.close();
         if let Some((index, word)) = self.rest.first_word() {
             // Its summary bit stays: it is made exact when the word is closed.
             self.rest.set_word(index, 0);
-            (self.open, self.word) = (index, word);
+            self.open.index.set(index);
+            self.open.word.set(word);
         }
     }
 
-    /// Adds a rank while the cursor holds the open word, and gives that.
+    /// Adds a rank that is not in the word which the cursor holds.
     #[inline(always)]
-    pub(super) fn mark_beside(&mut self, rank: Rank, (index, word): (usize, u64)) -> u64 {
-        if word_of(rank) == index {
-            return word | bit_of(rank);
-        }
+    pub(super) fn mark_elsewhere(&mut self, rank: Rank) {
         self.rest.mark(rank);
-        word
     }
 
-    /// The same for the ranks of a list.
+    /// Adds the ranks of a list while the cursor holds the open word, and gives that.
     #[inline(always)]
     pub(super) fn mark_all_beside(&mut self, list: &[Entry], open: (usize, u64)) -> u64 {
         mark_in(&mut self.rest, list, open)
@@ -210,15 +229,15 @@ impl Dirty {
     /// Asserts the invariants, and that every member satisfies `allowed`.
     #[cfg(test)]
     pub(super) fn check(&self, allowed: impl Fn(Rank) -> bool) {
-        assert!(self.held == NO_WORD || self.held == self.open, "I3");
+        let (index, word) = (self.open.index.get(), self.open.word.get());
         let mut all = self.rest.clone();
-        if self.open == NO_WORD {
-            assert_eq!(self.word, 0);
+        if index == NO_WORD {
+            assert_eq!(word, 0);
         } else {
             let lowest = self.rest.lowest();
-            assert!(lowest.is_none_or(|lowest| word_of(lowest) > self.open), "I2");
-            if self.word != 0 {
-                all.merge(self.open, self.word);
+            assert!(lowest.is_none_or(|lowest| word_of(lowest) > index), "I2");
+            if word != 0 {
+                all.merge(index, word);
             }
         }
         all.check(allowed);
@@ -302,16 +321,17 @@ mod tests {
                 3 => assert_eq!(dirty.clear(rank), model.remove(&rank)),
                 4 => {
                     // A step of the cursor, which then marks what is above.
-                    let (index, word) = dirty.hold_first();
-                    let lowest = NonZeroU64::new(word).map(|word| lowest_in(index, word));
+                    let held = dirty.hold_first();
+                    let lowest =
+                        held.and_then(|(at, word)| Some(lowest_in(at, NonZeroU64::new(word)?)));
                     assert_eq!(lowest, model.pop_first());
-                    let Some(lowest) = lowest else { continue };
-                    dirty.store(word & (word - 1));
+                    let Some(((index, word), lowest)) = held.zip(lowest) else { continue };
+                    dirty.open.store(word & (word - 1));
                     let above: Vec<_> =
                         (0..next(12)).map(|_| lowest + 1 + next(70_000 - 1 - lowest)).collect();
                     let word = dirty.mark_all_beside(&entries(&above), (index, word & (word - 1)));
-                    assert!(dirty.is_held(index));
-                    dirty.store(word);
+                    assert!(dirty.open.is_held());
+                    dirty.open.store(word);
                     model.extend(above);
                 }
                 _ => assert_eq!(dirty.contains(rank), model.contains(&rank)),
@@ -331,11 +351,11 @@ mod tests {
             dirty.mark_all(&entries(&[base + 1, base + 2]));
             assert!(dirty.rest.is_clear());
             for rank in base..base + 3 {
-                let (index, word) = dirty.hold_first();
+                let (index, word) = dirty.hold_first().unwrap();
                 assert_eq!((index, word.trailing_zeros()), (word_of(rank), rank % 64));
-                dirty.store(word & (word - 1));
+                dirty.open.store(word & (word - 1));
             }
-            assert_eq!(dirty.hold_first(), (NO_WORD, 0));
+            assert_eq!(dirty.hold_first(), None);
         }
     }
 }

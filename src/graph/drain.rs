@@ -1,130 +1,151 @@
 //! Draining: visiting the dirty nodes from the lowest rank up while more of them become dirty.
 //!
-//! The cursor, a [`Lane`], keeps the open word of the dirty set in registers. Whoever changes edges or ranks, or marks other
-//! than through the lane, *disturbs* it: takes the word from its hold, upon which the lane reads anew before its next step.
+//! The cursor, a [`Lane`], keeps the open word of the dirty set in registers, and shares the chunk of rows which that word is
+//! about, so that the usual step needs no graph. Whoever changes edges or ranks, or marks other than through the lane,
+//! *disturbs* it: takes the word from its hold, upon which the lane reads anew before its next step.
 //!
 //! What it does not know: what is computed, and whether a computed node has changed.
 //!
 //! Invariants:
-//! - I1: if the lane in use holds a word, that equals the open one of the set.
+//! - I1: if the lane in use holds the open word, its copy is equal, and it has the rows of the word's ranks.
 //! - I2: only occupied ranks are marked.
 //!
 //! Costs: a step within a word is a handful of instructions; a step to the next word is O(levels).
 //! Marking n dependents is O(n); in a long list with one memory access for neighbours that share
 //! a word.
 
-use std::num::NonZeroU64;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use super::column::CHUNK;
-use super::dirty::NO_WORD;
-use super::frontier::{bit_of, lowest_in, word_of};
+use super::dirty::Open;
+use super::frontier::word_of;
 use super::{Graph, Links, NONE, Rank, Record};
+
+/// The rows of some ranks.
+type Rows<P> = Rc<[Record<P>; CHUNK]>;
 
 /// A cursor over the dirty nodes: a copy of one word of the bitset.
 ///
-/// Only the lane that was opened last may be used.
+/// Only the lane that was opened last may be used. What it needs at each step is little enough for the registers that a call
+/// leaves alone; so that it stays there, it is never lent to what is not inlined.
 #[derive(Debug)]
-pub(crate) struct Lane {
-    /// The index of the word; [`NO_WORD`] if the lane is empty.
-    index: usize,
-    /// The word.
+pub(crate) struct Lane<P: Copy> {
+    /// The open word.
+    open: Rc<Open>,
+    /// A copy of it.
     word: u64,
-    /// The rank that was taken last.
+    /// The rank that was taken last, or another one of the same word.
     last: Rank,
-    /// Its dependents, as in its row.
+    /// The rows that the word is about.
+    rows: Rows<P>,
+    /// The dependents of the node that was taken last, as in its row.
     links: Links,
 }
 
-impl<P: Copy> Graph<P> {
-    /// Opens a cursor, which has not read anything yet. Any other is not to be used any more.
-    #[inline]
-    pub(crate) fn lane(&mut self) -> Lane {
-        self.disturb();
-        Lane { index: NO_WORD, word: 0, last: NONE, links: Links::NONE }
-    }
-
-    /// Takes the lowest dirty rank; `None` if nothing is dirty.
-    #[inline]
-    pub(crate) fn next_dirty(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
-        if !self.dirty.is_held(lane.index) {
-            lane.word = 0;
+impl<P: Copy> Lane<P> {
+    /// Takes the lowest dirty node; `None` if nothing is dirty.
+    #[inline(always)]
+    pub(crate) fn next(&mut self, graph: &RefCell<Graph<P>>) -> Option<P> {
+        if !self.open.is_held() {
+            self.word = 0;
         }
-        self.take_from(lane)
+        self.take_lowest(graph)
     }
 
-    /// Makes all trigger dependents of the rank that the lane took last dirty, and takes the next: one step of a drain
+    /// Makes all trigger dependents of the node that the lane took last dirty, and takes the next: one step of a drain
     /// in which that node has changed. `rank` is where the node is now.
     #[inline(always)]
-    pub(crate) fn mark_and_next(&mut self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
-        if !self.dirty.is_held(lane.index) {
-            self.mark_dependents_outside(rank);
-            lane.word = 0;
-            return self.take_from(lane);
-        }
+    pub(crate) fn mark_and_next(&mut self, rank: Rank, graph: &RefCell<Graph<P>>) -> Option<P> {
         // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
-        let next = lane.last.wrapping_add(1);
-        // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked. What
-        // is compared was read with the last node, so that the next step does not wait for a load.
-        if lane.links == Links::only(next)
-            && word_of(next) == lane.index
-            && lane.word & bit_of(next) == 0
-        {
-            return self.take(next, lane);
+        if !self.open.is_held() {
+            graph.borrow_mut().mark_dependents_outside(rank);
+            self.word = 0;
+            return self.take_lowest(graph);
         }
-        let (first, more) = (lane.links.first(), lane.links.more());
+        let (next, first) = (self.last.wrapping_add(1), self.links.first());
+        // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked.
+        if first == next && self.is_free(next) && !self.links.is_list() {
+            return self.take(next);
+        }
         if first != NONE {
-            lane.word = self.dirty.mark_beside(first, (lane.index, lane.word));
-            if more != NONE {
-                lane.word = self.mark_more(lane, more);
-            }
+            self.mark(graph);
         }
-        self.take_from(lane)
+        self.take_lowest(graph)
     }
 
-    /// Takes the node at a rank.
-    #[inline]
-    fn take(&self, rank: Rank, lane: &mut Lane) -> Option<(Rank, P)> {
-        let record = self.hot(rank);
-        (lane.last, lane.links) = (rank, record.links);
-        Some((rank, record.payload?))
-    }
-
-    /// The first half of [`Graph::mark_and_next`] alone.
-    #[cfg(test)]
-    pub(crate) fn mark_dependents(&mut self, rank: Rank, lane: &mut Lane) {
-        if !self.dirty.is_held(lane.index) {
-            return self.mark_dependents_outside(rank);
-        }
-        let (first, more) = (lane.links.first(), lane.links.more());
-        if first != NONE {
-            lane.word = self.dirty.mark_beside(first, (lane.index, lane.word));
-            lane.word = self.mark_more(lane, more);
-        }
-        self.dirty.store(lane.word);
+    /// Whether a rank that follows the last one is in the same word and not in the set.
+    #[inline(always)]
+    fn is_free(&self, next: Rank) -> bool {
+        // The first bit would be that of another word.
+        (self.word | 1) >> (next % u64::BITS) & 1 == 0
     }
 
     /// Takes the lowest rank of the lane's word, or of the first word after it that is not zero. Stores the word.
     #[inline(always)]
-    fn take_from(&mut self, lane: &mut Lane) -> Option<(Rank, P)> {
+    fn take_lowest(&mut self, graph: &RefCell<Graph<P>>) -> Option<P> {
         loop {
-            if lane.word == 0 {
-                (lane.index, lane.word) = self.dirty.hold_first();
+            if self.word == 0 {
+                (self.last, self.word, self.rows) = graph.borrow_mut().open_word()?;
             }
-            let word = NonZeroU64::new(lane.word)?;
-            let rank = lowest_in(lane.index, word);
-            lane.word = word.get() & (word.get() - 1);
-            self.dirty.store(lane.word);
-            let taken = self.take(rank, lane);
+            let rank = self.last & !(u64::BITS - 1) | self.word.trailing_zeros();
+            self.word &= self.word - 1;
+            self.open.store(self.word);
+            let taken = self.take(rank);
             if taken.is_some() {
                 return taken;
             }
         }
     }
 
-    /// Marks a list of dependents, those in the lane's own word in that, which is given back.
+    /// Takes the node at a rank of the lane's own word.
+    #[inline(always)]
+    fn take(&mut self, rank: Rank) -> Option<P> {
+        let (payload, links) = self.rows[rank as usize % CHUNK].read();
+        (self.last, self.links) = (rank, links);
+        payload
+    }
+
+    /// Marks the dependents of the node that was taken last, of which there is one at least.
+    #[inline(always)]
+    fn mark(&mut self, graph: &RefCell<Graph<P>>) {
+        let (first, index) = (self.links.first(), word_of(self.last));
+        if word_of(first) == index {
+            self.word |= 1 << (first % u64::BITS);
+            if !self.links.is_list() {
+                return;
+            }
+        }
+        let mut graph = graph.borrow_mut();
+        if word_of(first) != index {
+            graph.dirty.mark_elsewhere(first);
+        }
+        if self.links.is_list() {
+            self.word = graph.mark_list(self.links.upper(), (index, self.word));
+        }
+    }
+}
+
+impl<P: Copy> Graph<P> {
+    /// Opens a cursor, if anything is dirty. Any other is not to be used any more.
+    #[inline]
+    pub(crate) fn lane(&mut self) -> Option<Lane<P>> {
+        let (last, word, rows) = self.open_word()?;
+        Some(Lane { open: self.dirty.open(), word, last, rows, links: Links::NONE })
+    }
+
+    /// Lets the lane hold the first word that is not zero: its first rank, it, and its rows.
+    #[inline]
+    fn open_word(&mut self) -> Option<(Rank, u64, Rows<P>)> {
+        let (index, word) = self.dirty.hold_first()?;
+        let first = index * u64::BITS as usize;
+        Some((first as Rank, word, self.records.chunk_of(first)?.clone()))
+    }
+
+    /// Marks a list of dependents, those in the open word, which the lane holds, in that; gives it back.
     #[inline(never)]
-    fn mark_more(&mut self, lane: &Lane, list: u32) -> u64 {
-        self.dirty.mark_all_beside(self.pool.slice(list), (lane.index, lane.word))
+    fn mark_list(&mut self, list: u32, open: (usize, u64)) -> u64 {
+        self.dirty.mark_all_beside(self.pool.slice(list), open)
     }
 
     /// Makes a node dirty. Does nothing if `rank` is vacant.
@@ -136,13 +157,12 @@ impl<P: Copy> Graph<P> {
 
     /// Makes all trigger dependents of `rank` dirty.
     pub(crate) fn mark_dependents_outside(&mut self, rank: Rank) {
-        let links = self.records[rank as usize].links;
-        let (first, more) = (links.first(), links.more());
-        if first != NONE {
-            self.dirty.mark(first);
+        let links = self.records[rank as usize].links.get();
+        if links.first() != NONE {
+            self.dirty.mark(links.first());
         }
-        if more != NONE {
-            self.dirty.mark_all(self.pool.slice(more));
+        if links.is_list() {
+            self.dirty.mark_all(self.pool.slice(links.upper()));
         }
     }
 
@@ -186,7 +206,7 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
         loop {
             let rank = self.deliver.next()?;
-            if let Some(payload) = self.hot(rank).payload {
+            if let Some(payload) = self.payload(rank) {
                 return Some((rank, payload));
             }
         }
@@ -197,12 +217,33 @@ impl<P: Copy> Graph<P> {
     pub(super) fn disturb(&mut self) {
         self.dirty.release();
     }
+}
 
-    /// The hot row of a rank. Past the last rank it is the row of a vacant one, or there is none.
-    #[inline]
-    fn hot(&self, rank: Rank) -> &Record<P> {
-        let index = rank as usize;
-        &self.records.chunk_of(index)[index % CHUNK]
+/// A drain by hand.
+#[cfg(test)]
+impl<P: Copy> Graph<P> {
+    /// [`Lane::next`], with the rank. Opens the lane if there is none.
+    pub(crate) fn next_dirty(&mut self, lane: &mut Option<Lane<P>>) -> Option<(Rank, P)> {
+        *lane = lane.take().or_else(|| self.lane());
+        let lane = lane.as_mut()?;
+        self.in_cell(|graph| lane.next(graph)).map(|payload| (lane.last, payload))
+    }
+
+    /// [`Lane::mark_and_next`], with the rank.
+    pub(crate) fn mark_and_next(
+        &mut self,
+        rank: Rank,
+        lane: &mut Option<Lane<P>>,
+    ) -> Option<(Rank, P)> {
+        let lane = lane.as_mut()?;
+        self.in_cell(|graph| lane.mark_and_next(rank, graph)).map(|payload| (lane.last, payload))
+    }
+
+    fn in_cell<R>(&mut self, f: impl FnOnce(&RefCell<Self>) -> R) -> R {
+        let cell = RefCell::new(std::mem::take(self));
+        let given = f(&cell);
+        *self = cell.into_inner();
+        given
     }
 }
 
@@ -220,14 +261,14 @@ mod tests {
         for (src, dst) in [(3, 9), (3, 200), (9, 10), (3, 64)] {
             assert_eq!(graph.link(src, dst, Trigger, |_, _| ()), Ok(true));
         }
-        let mut lane = graph.lane();
+        let mut lane = None;
         assert_eq!(graph.next_dirty(&mut lane), None);
         graph.mark_dirty(3);
         assert_eq!(graph.next_dirty(&mut lane), Some((3, 3)));
-        graph.mark_dependents(3, &mut lane);
+        graph.mark_dependents_outside(3);
         assert_eq!(graph.next_dirty(&mut lane), Some((9, 9)));
         graph.mark_dirty(1);
-        graph.mark_dependents(9, &mut lane);
+        graph.mark_dependents_outside(9);
         assert!(graph.take_dirty(64) && !graph.take_dirty(64));
         assert_eq!(graph.next_dirty(&mut lane), Some((1, 1)));
         assert_eq!(graph.next_dirty(&mut lane), Some((10, 10)));
@@ -246,7 +287,7 @@ mod tests {
         for rank in [4, 5, 6, 7] {
             graph.mark_dirty(rank);
         }
-        let mut lane = graph.lane();
+        let mut lane = None;
         assert_eq!(graph.next_dirty(&mut lane), Some((4, 4)));
         assert!(graph.take_dirty(5));
         assert_eq!(graph.next_dirty(&mut lane), Some((6, 6)));
@@ -263,9 +304,8 @@ mod tests {
         }
         graph.mark_dirty(5);
         graph.mark_dirty(70);
-        let mut lane = graph.lane();
-        assert_eq!(graph.next_dirty(&mut lane), Some((5, 5)));
-        let mut lane = graph.lane();
+        assert_eq!(graph.next_dirty(&mut None), Some((5, 5)));
+        let mut lane = None;
         assert_eq!(graph.next_dirty(&mut lane), Some((70, 70)));
         assert!(!graph.has_dirty());
         assert_eq!(graph.next_dirty(&mut lane), None);

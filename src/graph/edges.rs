@@ -1,20 +1,21 @@
 //! Edges: adding, removing, and listing them.
 //!
 //! A node has three lists of entries: its in-edges, its trigger out-edges, and its quiet (passive
-//! and order) out-edges. Position 0 of the first two is held in the node's rows and position `i`
-//! beyond it is entry `i - 1` of a pooled list; the quiet list is pooled altogether. Each entry
-//! names its twin at the other end, so an edge that is found at one end is removed at both in
-//! O(1): the last entry of a list takes the place of the removed one, and its twin is told.
+//! and order) out-edges. A single in-edge is held in the node's rows, more are pooled. Of the
+//! triggers, position 0 is held in the rows and position `i` beyond it is entry `i - 1` of a pooled
+//! list. Quiet entries are pooled altogether, and a table tells their list. Each entry names its twin
+//! at the other end, so an edge that is found at one end is removed at both in O(1): the last entry
+//! of a list takes the place of the removed one, and its twin is told.
 //!
 //! What it does not know: how an order is restored. It asks for that before it adds an edge.
 //!
-//! Invariants: I3 and I4 of the graph; and a list with a pooled part has its position 0 taken.
+//! Invariants: I3, I4 and I7 of the graph; and a pooled list of in-edges has at least two entries.
 //!
 //! Costs: `pop_in` and `link_new` are O(1), if the order holds; `link` and `unlink` look through
 //! the shorter of the two lists that would hold the edge; `repack` is O(ranks + edges).
 
 use super::pool::{Entry, Pool};
-use super::{CellKey, Cold, CycleFound, EdgeKind, Graph, NONE, Rank};
+use super::{CellKey, CycleFound, EdgeKind, Graph, NONE, Rank};
 
 /// One of the lists of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,12 +46,6 @@ impl Side {
             Self::Ins => Self::of(kind),
             Self::Triggers | Self::Quiet => Self::Ins,
         }
-    }
-
-    /// The place in the pooled list of a position; `None` if that is held in the rows.
-    fn pooled(self, position: u32) -> Option<usize> {
-        let inline = u32::from(self != Self::Quiet);
-        Some(position.checked_sub(inline)? as usize)
     }
 }
 
@@ -150,14 +145,14 @@ impl<P: Copy> Graph<P> {
 
     /// Removes the last in-edge of `dst`, and tells which it was.
     pub(crate) fn pop_in(&mut self, dst: Rank) -> Option<(Rank, EdgeKind)> {
-        let Cold { input, inputs, .. } = &mut self.cold[dst as usize];
+        let input = self.cold[dst as usize].input;
         if input.is_empty() {
             return None;
         }
-        if *inputs == NONE {
-            let entry = std::mem::replace(input, Entry::EMPTY);
-            self.forget_twin(entry);
-            return Some((entry.rank, entry.kind()));
+        if input.as_list().is_none() {
+            self.cold[dst as usize].input = Entry::EMPTY;
+            self.forget_twin(input);
+            return Some((input.rank, input.kind()));
         }
         let last = self.list_len(dst, Side::Ins) - 1;
         let entry = self.entry(dst, Side::Ins, last);
@@ -173,7 +168,7 @@ impl<P: Copy> Graph<P> {
     /// Whether a change of the node would make another one dirty.
     #[inline]
     pub(crate) fn has_triggers(&self, rank: Rank) -> bool {
-        self.records[rank as usize].links.first() != NONE
+        self.records[rank as usize].links.get().first() != NONE
     }
 
     /// The destinations of all out-edges.
@@ -203,8 +198,7 @@ impl<P: Copy> Graph<P> {
 
     /// Whether there is a trigger or passive out-edge.
     pub(crate) fn has_dependents(&self, rank: Rank) -> bool {
-        let triggers = self.records[rank as usize].links.first() != NONE;
-        triggers || self.list(rank, Side::Quiet).any(|entry| is_passive(&entry))
+        self.has_triggers(rank) || self.list(rank, Side::Quiet).any(|entry| is_passive(&entry))
     }
 
     /// Removes all edges of a node.
@@ -254,9 +248,9 @@ impl<P: Copy> Graph<P> {
 
     /// The position of an edge among the in-edges of `dst`.
     fn find(&self, src: Rank, dst: Rank, kind: EdgeKind) -> Option<u32> {
-        let first = self.cold[dst as usize].input;
-        if first.rank == src && first.kind() == kind {
-            return Some(0);
+        let input = self.cold[dst as usize].input;
+        if input.as_list().is_none() {
+            return (input.rank == src && input.kind() == kind).then_some(0);
         }
         let side = Side::of(kind);
         if self.list_len(src, side) < self.list_len(dst, Side::Ins) {
@@ -271,116 +265,159 @@ impl<P: Copy> Graph<P> {
 
     /// The entries of a list, by position.
     pub(super) fn list(&self, rank: Rank, side: Side) -> impl Iterator<Item = Entry> {
-        let inline = Some(self.inline(rank, side)).filter(|entry| !entry.is_empty());
-        let pooled = self.pool.slice(self.handle(rank, side));
-        inline.into_iter().chain(pooled.iter().copied())
+        let (single, list) = self.held(rank, side);
+        let single = Some(single).filter(|entry| !entry.is_empty());
+        single.into_iter().chain(self.pool.slice(list).iter().copied())
     }
 
     /// The length of a list.
     #[inline]
     pub(super) fn list_len(&self, rank: Rank, side: Side) -> u32 {
-        let inline = u32::from(!self.inline(rank, side).is_empty());
-        inline + self.pool.len(self.handle(rank, side))
+        let (single, list) = self.held(rank, side);
+        u32::from(!single.is_empty()) + self.pool.len(list)
     }
 
     /// The entry at `position` of a list.
     pub(super) fn entry(&self, rank: Rank, side: Side, position: u32) -> Entry {
-        match side.pooled(position) {
-            Some(index) => self.pool.slice(self.handle(rank, side))[index],
-            None => self.inline(rank, side),
+        let (single, list) = self.held(rank, side);
+        match pooled(single, position) {
+            Some(index) => self.pool.slice(list)[index],
+            None => single,
         }
     }
 
     /// Replaces the entry at `position` of a list.
+    #[inline]
     pub(super) fn set_entry(&mut self, rank: Rank, side: Side, position: u32, entry: Entry) {
-        let handle = self.handle(rank, side);
-        match side.pooled(position) {
-            Some(index) => self.pool.slice_mut(handle)[index] = entry,
-            None => self.set_inline(rank, side, entry),
+        let (single, list) = self.held(rank, side);
+        match pooled(single, position) {
+            Some(index) => self.pool.slice_mut(list)[index] = entry,
+            None => self.hold(rank, side, (entry, list)),
         }
     }
 
-    /// The pooled part of a list.
+    /// The pooled list, or [`NONE`].
     #[inline]
     pub(super) fn handle(&self, rank: Rank, side: Side) -> u32 {
-        match side {
-            Side::Ins => self.cold[rank as usize].inputs,
-            Side::Triggers => self.records[rank as usize].links.more(),
-            Side::Quiet => self.cold[rank as usize].quiet,
-        }
+        self.held(rank, side).1
     }
 
-    /// The entry of a list that is held in the rows, or [`Entry::EMPTY`].
-    #[inline]
-    fn inline(&self, rank: Rank, side: Side) -> Entry {
-        let cold = &self.cold[rank as usize];
-        let first = self.records[rank as usize].links.first();
+    /// What is held in the rows of a list: a single entry, or [`Entry::EMPTY`], and the pooled list, or [`NONE`].
+    #[inline(always)]
+    fn held(&self, rank: Rank, side: Side) -> (Entry, u32) {
         match side {
-            Side::Ins => cold.input,
-            Side::Triggers if first != NONE => {
-                Entry::new(first, cold.first_twin, EdgeKind::Trigger)
+            Side::Ins => {
+                let input = self.cold[rank as usize].input;
+                input.as_list().map_or((input, NONE), |list| (Entry::EMPTY, list))
             }
-            Side::Triggers | Side::Quiet => Entry::EMPTY,
+            Side::Triggers => self.held_triggers(rank),
+            Side::Quiet if self.records[rank as usize].links.get().has_quiet() => {
+                (Entry::EMPTY, self.quiet.get(self.id(rank)).copied().unwrap_or(NONE))
+            }
+            Side::Quiet => (Entry::EMPTY, NONE),
         }
     }
 
-    /// Replaces the entry of a list that is held in the rows.
-    fn set_inline(&mut self, rank: Rank, side: Side, entry: Entry) {
-        debug_assert_ne!(side, Side::Quiet, "the quiet list is pooled");
-        let cold = &mut self.cold[rank as usize];
-        if side == Side::Ins {
-            cold.input = entry;
-        } else {
-            cold.first_twin = entry.position();
-            self.records[rank as usize].links.set_first(entry.rank);
+    #[inline(always)]
+    fn held_triggers(&self, rank: Rank) -> (Entry, u32) {
+        let links = self.records[rank as usize].links.get();
+        if links.first() == NONE {
+            return (Entry::EMPTY, NONE);
+        }
+        let (twin, list) = match links.is_list() {
+            true => (self.pool.note(links.upper()), links.upper()),
+            false => (links.upper(), NONE),
+        };
+        (Entry::new(links.first(), twin, EdgeKind::Trigger), list)
+    }
+
+    /// Replaces what is held in the rows of a list.
+    #[inline(always)]
+    fn hold(&mut self, rank: Rank, side: Side, (single, list): (Entry, u32)) {
+        let links = &self.records[rank as usize].links;
+        match side {
+            Side::Ins if list == NONE => self.cold[rank as usize].input = single,
+            Side::Ins => self.cold[rank as usize].input = Entry::of_list(list),
+            Side::Triggers if list == NONE => links.set(links.get().with_only(single)),
+            Side::Triggers => {
+                links.set(links.get().with_list(single.rank, list));
+                self.pool.set_note(list, single.position());
+            }
+            Side::Quiet => {
+                links.set(links.get().with_quiet(list != NONE));
+                self.hold_quiet(rank, list);
+            }
+        }
+    }
+
+    #[cold]
+    fn hold_quiet(&mut self, rank: Rank, list: u32) {
+        let id = self.id(rank);
+        match list {
+            NONE => drop(self.quiet.remove(id)),
+            list => drop(self.quiet.insert(id, list)),
         }
     }
 
     /// Appends to a list, and gives the position.
     #[inline(always)]
     fn push_entry(&mut self, rank: Rank, side: Side, entry: Entry) -> u32 {
-        let inline = side != Side::Quiet;
-        if inline && self.inline(rank, side).is_empty() {
-            self.set_inline(rank, side, entry);
+        let (single, list) = self.held(rank, side);
+        if side != Side::Quiet && single.is_empty() && list == NONE {
+            self.hold(rank, side, (entry, NONE));
             return 0;
         }
-        let mut handle = self.handle(rank, side);
-        let position = u32::from(inline) + self.pool.len(handle);
-        self.pool.push(&mut handle, entry);
-        self.set_handle(rank, side, handle);
+        self.push_pooled((rank, side), (single, list), entry)
+    }
+
+    /// The same where the list goes beyond what the rows can hold.
+    fn push_pooled(&mut self, (rank, side): (Rank, Side), held: (Entry, u32), entry: Entry) -> u32 {
+        let (mut single, mut list) = held;
+        if side == Side::Ins && !single.is_empty() {
+            self.pool.push(&mut list, single);
+            single = Entry::EMPTY;
+        }
+        let position = u32::from(!single.is_empty()) + self.pool.len(list);
+        self.pool.push(&mut list, entry);
+        self.hold(rank, side, (single, list));
         position
     }
 
     /// Removes an entry of a list. The last one takes its place, and its twin is told.
     #[inline(always)]
     fn swap_remove(&mut self, rank: Rank, side: Side, position: u32) {
-        if side != Side::Quiet && self.handle(rank, side) == NONE {
-            // The only one.
-            return self.set_inline(rank, side, Entry::EMPTY);
+        match self.held(rank, side) {
+            (_, NONE) => self.hold(rank, side, (Entry::EMPTY, NONE)),
+            held => self.swap_remove_pooled((rank, side), held, position),
         }
-        let last = self.list_len(rank, side) - 1;
-        if position != last {
-            let moved = self.entry(rank, side, last);
-            self.set_entry(rank, side, position, moved);
-            let (node, place) = (moved.rank, moved.position());
-            let twin = Entry::new(rank, position, moved.kind());
-            self.set_entry(node, side.twin(moved.kind()), place, twin);
-        }
-        if side.pooled(last).is_none() {
-            return self.set_inline(rank, side, Entry::EMPTY);
-        }
-        let mut handle = self.handle(rank, side);
-        self.pool.pop(&mut handle);
-        self.set_handle(rank, side, handle);
     }
 
-    /// Sets the pooled part of a list.
-    fn set_handle(&mut self, rank: Rank, side: Side, handle: u32) {
-        match side {
-            Side::Ins => self.cold[rank as usize].inputs = handle,
-            Side::Triggers => self.records[rank as usize].links.set_more(handle),
-            Side::Quiet => self.cold[rank as usize].quiet = handle,
+    /// The same in a list that is pooled, in part at least.
+    fn swap_remove_pooled(
+        &mut self,
+        (rank, side): (Rank, Side),
+        (mut single, mut list): (Entry, u32),
+        position: u32,
+    ) {
+        let entries = self.pool.slice_mut(list);
+        let last = entries.len() - 1;
+        let moved = entries[last];
+        let place = pooled(single, position);
+        match place {
+            Some(index) => entries[index] = moved,
+            None => single = moved,
         }
+        if place != Some(last) {
+            let twin = Entry::new(rank, position, moved.kind());
+            self.set_entry(moved.rank, side.twin(moved.kind()), moved.position(), twin);
+        }
+        self.pool.pop(&mut list);
+        if side == Side::Ins && last == 1 {
+            // One is left, which the row can hold.
+            single = self.pool.slice(list)[0];
+            self.pool.pop(&mut list);
+        }
+        self.hold(rank, side, (single, list));
     }
 
     /// Packs the pooled lists anew, in blocks that fit: those of one side together, by rank. Gives
@@ -390,11 +427,18 @@ impl<P: Copy> Graph<P> {
         let lists = || Side::ALL.into_iter().flat_map(|side| (0..ranks).map(move |r| (r, side)));
         let slots = |(rank, side)| Pool::slots_for(self.pool.len(self.handle(rank, side)));
         let mut packed = Pool::with_room(lists().map(slots).sum());
+        let mut repacked = Vec::new();
         for (rank, side) in lists() {
-            let entries = self.pool.slice(self.handle(rank, side));
-            self.set_handle(rank, side, packed.adopt(entries));
+            let (single, list) = self.held(rank, side);
+            let entries = self.pool.slice(list);
+            if list != NONE {
+                repacked.push((rank, side, single, packed.adopt(entries)));
+            }
         }
         self.pool = packed;
+        for (rank, side, single, list) in repacked {
+            self.hold(rank, side, (single, list));
+        }
         self.disturb();
     }
 
@@ -423,6 +467,13 @@ impl<P: Copy> Graph<P> {
         let known = self.ids.rank(self.id(rank));
         known.expect("a node that has edges has an id")
     }
+}
+
+/// The place in the pooled list of a position; `None` if that is held in the rows.
+#[inline]
+fn pooled(single: Entry, position: u32) -> Option<usize> {
+    let held = u32::from(!single.is_empty());
+    Some(position.checked_sub(held)? as usize)
 }
 
 /// Whether an entry is of a passive edge.

@@ -8,9 +8,10 @@
 //! What it does not know: values, closures, user code. A node carries an opaque `Copy` payload,
 //! and whoever needs to follow a node is told its new rank by a callback.
 //!
-//! Layout: what draining touches is in `records` (payload, first trigger dependent, handle of the
-//! others); all else about a node is in `cold`. The first in-edge and the first trigger out-edge
-//! are held in the rows, further edges in pooled lists.
+//! Layout: what draining touches is in `records` (payload, the first trigger dependent and the list
+//! of the others), in chunks that whoever drains may share; all else about a node is in `cold`. A single
+//! in-edge and the first trigger out-edge are held in the rows, more of them in pooled lists. Passive
+//! and order out-edges are rare: a table apart has their lists.
 //!
 //! Invariants:
 //! - I1: `records` and `cold` have one row for each rank. A vacant rank has no payload, no edges,
@@ -21,8 +22,9 @@
 //! - I4: both ends of an edge are twins: each names the other's node and position.
 //! - I5: unless ranks are held, the last rank is occupied.
 //! - I6: `free` is the set of the vacant ranks.
+//! - I7: `quiet` has a list for each node whose row says so.
 //!
-//! Costs: `insert` is amortised O(1), `remove` O(edges of the node); a node takes 16 + 32 bytes
+//! Costs: `insert` is amortised O(1), `remove` O(edges of the node); a node takes 16 + 16 bytes
 //! with a pointer as payload, and 8 in the id table. Rows are allocated 1024 at a time.
 
 mod column;
@@ -49,8 +51,14 @@ pub(crate) use column::Column;
 pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;
 
+use std::cell::Cell;
+
+use slotmap::SparseSecondaryMap;
+
+use column::SharedColumn;
 use dirty::Dirty;
 use due::Due;
+use edges::Side;
 use ids::Ids;
 use pool::{Entry, Pool};
 use scratch::Scratch;
@@ -92,34 +100,49 @@ pub(crate) struct CycleFound {
 }
 
 /// The row of a rank that draining reads.
-#[derive(Clone, Copy, Debug)]
-struct Record<P> {
+#[derive(Debug)]
+struct Record<P: Copy> {
     /// The payload; `None` if the rank is vacant.
-    payload: Option<P>,
+    payload: Cell<Option<P>>,
     /// The trigger dependents.
-    links: Links,
+    links: Cell<Links>,
 }
 
-impl<P> Default for Record<P> {
+impl<P: Copy> Default for Record<P> {
     fn default() -> Self {
-        Self { payload: None, links: Links::NONE }
+        Self { payload: Cell::new(None), links: Cell::new(Links::NONE) }
     }
 }
 
-/// The trigger dependents of a node, in one word: the first, or [`NONE`], and the list of the others, or [`NONE`]: there is
-/// none without a first.
+impl<P: Copy> Record<P> {
+    /// What is in it.
+    fn read(&self) -> (Option<P>, Links) {
+        (self.payload.get(), self.links.get())
+    }
+
+    fn write(&self, (payload, links): (Option<P>, Links)) {
+        self.payload.set(payload);
+        self.links.set(links);
+    }
+
+    fn clear(&self) {
+        self.write((None, Links::NONE));
+    }
+}
+
+/// The trigger dependents of a node, in one word. The lower half is the rank of the first, or [`NONE`]: then there is no other.
+/// The upper half has two flags, and below these the list of the others, or the position of the first one's twin where
+/// there are no others; else the list keeps that position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Links(u64);
 
 impl Links {
-    /// No dependents.
-    const NONE: Self = Self(u64::MAX);
-
-    /// One dependent.
-    #[inline]
-    fn only(first: Rank) -> Self {
-        Self(u64::from(NONE) << 32 | u64::from(first))
-    }
+    /// No edges.
+    const NONE: Self = Self(NONE as u64);
+    /// There are others. It is the sign, which is quick to tell.
+    const LIST: u64 = 1 << 63;
+    /// There are quiet out-edges.
+    const QUIET: u64 = 1 << 62;
 
     /// The first dependent.
     #[inline]
@@ -127,18 +150,43 @@ impl Links {
         self.0 as u32
     }
 
-    /// The list of the others.
+    /// Whether there are others.
     #[inline]
-    fn more(self) -> u32 {
-        (self.0 >> 32) as u32
+    fn is_list(self) -> bool {
+        self.0 & Self::LIST != 0
     }
 
-    fn set_first(&mut self, first: Rank) {
-        self.0 = self.0 >> 32 << 32 | u64::from(first);
+    /// The list of the others, if there are any, else the position of the first one's twin.
+    #[inline]
+    fn upper(self) -> u32 {
+        ((self.0 & !(Self::LIST | Self::QUIET)) >> 32) as u32
     }
 
-    fn set_more(&mut self, more: u32) {
-        self.0 = u64::from(more) << 32 | u64::from(self.first());
+    #[inline]
+    fn has_quiet(self) -> bool {
+        self.0 & Self::QUIET != 0
+    }
+
+    /// Whether there are no edges at all.
+    #[inline]
+    fn is_none(self) -> bool {
+        self.first() == NONE && !self.has_quiet()
+    }
+
+    /// Another first dependent, alone; or none, by [`Entry::EMPTY`].
+    #[inline]
+    fn with_only(self, first: Entry) -> Self {
+        Self(self.0 & Self::QUIET | u64::from(first.position()) << 32 | u64::from(first.rank))
+    }
+
+    /// Another first dependent, with others.
+    #[inline]
+    fn with_list(self, first: Rank, list: u32) -> Self {
+        Self(self.0 & Self::QUIET | Self::LIST | u64::from(list) << 32 | u64::from(first))
+    }
+
+    fn with_quiet(self, has: bool) -> Self {
+        Self(self.0 & !Self::QUIET | if has { Self::QUIET } else { 0 })
     }
 }
 
@@ -147,46 +195,33 @@ impl Links {
 struct Cold {
     /// The id of the node.
     id: CellKey,
-    /// The position of the first trigger dependent's twin.
-    first_twin: u32,
-    /// The first in-edge, or [`Entry::EMPTY`].
+    /// The only in-edge, or the list of them, or [`Entry::EMPTY`].
     input: Entry,
-    /// The list of further in-edges, or [`NONE`].
-    inputs: u32,
-    /// The list of passive and order out-edges, or [`NONE`].
-    quiet: u32,
-    /// Whether the slot of the id must not be used again; see [`ids`].
-    retire_on_removal: bool,
 }
 
 impl Default for Cold {
     fn default() -> Self {
-        Self {
-            id: CellKey::default(),
-            first_twin: 0,
-            input: Entry::EMPTY,
-            inputs: NONE,
-            quiet: NONE,
-            retire_on_removal: false,
-        }
+        Self { id: CellKey::default(), input: Entry::EMPTY }
     }
 }
 
 /// The rows stay as small as the module comment says.
 const _: () = {
     assert!(size_of::<Record<std::ptr::NonNull<()>>>() == 16);
-    assert!(size_of::<Cold>() == 32);
+    assert!(size_of::<Cold>() == 16);
 };
 
 /// A directed acyclic graph whose nodes are kept in topological order.
 #[derive(Debug)]
 pub(crate) struct Graph<P: Copy> {
     /// The hot rows, by rank.
-    records: Column<Record<P>>,
+    records: SharedColumn<Record<P>>,
     /// The cold rows, by rank.
     cold: Column<Cold>,
     /// All edges that are not in a row.
     pool: Pool,
+    /// The lists of passive and order out-edges.
+    quiet: SparseSecondaryMap<CellKey, u32>,
     /// Nodes to be computed.
     dirty: Dirty,
     /// Changed nodes that have subscribers to be told.
@@ -219,9 +254,10 @@ impl<P: Copy> Graph<P> {
     /// An empty graph.
     pub(crate) fn new() -> Self {
         Self {
-            records: Column::new(),
+            records: SharedColumn::new(),
             cold: Column::new(),
             pool: Pool::default(),
+            quiet: SparseSecondaryMap::new(),
             dirty: Dirty::default(),
             deliver: Due::default(),
             held: false,
@@ -247,8 +283,9 @@ impl<P: Copy> Graph<P> {
         assert!(len < MAX_RANKS, "too many cells");
         let rank = len as Rank;
         let id = self.ids.insert(rank);
-        self.records.push(Record { payload: Some(payload), ..Record::default() });
-        self.cold.push(Cold { id, ..Cold::default() });
+        self.extend_rows();
+        self.records[len].payload.set(Some(payload));
+        self.cold[len].id = id;
         self.grow_sets(len + 1);
         (id, rank)
     }
@@ -260,11 +297,18 @@ impl<P: Copy> Graph<P> {
             return self.insert_ranked(payload);
         };
         let id = self.ids.insert(rank);
-        self.records[rank as usize].payload = Some(payload);
+        self.records[rank as usize].payload.set(Some(payload));
         self.cold[rank as usize].id = id;
         self.fill(rank);
         self.disturb();
         (id, rank)
+    }
+
+    /// Adds a vacant rank at the end, without noting that it is one.
+    #[inline]
+    fn extend_rows(&mut self) {
+        self.records.extend();
+        self.cold.extend();
     }
 
     /// Makes room in the bitsets.
@@ -294,25 +338,21 @@ impl<P: Copy> Graph<P> {
     /// If `rank` is vacant.
     pub(crate) fn remove(&mut self, rank: Rank) {
         assert!(self.is_occupied(rank), "no node at rank {rank}");
-        let first = self.records[rank as usize].links.first();
-        let Cold { ref input, quiet, .. } = self.cold[rank as usize];
-        if first != NONE || quiet != NONE || !input.is_empty() {
+        let links = self.records[rank as usize].links.get();
+        if !links.is_none() || !self.cold[rank as usize].input.is_empty() {
             self.detach_all(rank);
         }
         self.take_dirty(rank);
         self.deliver.clear(rank);
-        let last = !self.held && rank as usize + 1 == self.records.len();
-        let Cold { id, retire_on_removal, .. } = if last {
-            self.records.pop();
-            self.cold.pop().unwrap_or_default()
+        self.records[rank as usize].clear();
+        let Cold { id, .. } = std::mem::take(&mut self.cold[rank as usize]);
+        if !self.held && rank as usize + 1 == self.records.len() {
+            self.records.cut(rank as usize);
+            self.cold.cut(rank as usize);
         } else {
-            self.records[rank as usize] = Record::default();
             self.vacate(rank);
-            std::mem::take(&mut self.cold[rank as usize])
-        };
-        if self.ids.release(id, retire_on_removal) {
-            self.retire_live();
         }
+        self.ids.release(id);
         if !self.held {
             self.trim();
         }
@@ -348,7 +388,7 @@ impl<P: Copy> Graph<P> {
     /// The payload of the node at `rank`; `None` if there is no node.
     #[inline]
     pub(crate) fn payload(&self, rank: Rank) -> Option<P> {
-        self.records.get(rank as usize)?.payload
+        self.records.get(rank as usize)?.payload.get()
     }
 
     /// The number of nodes.
@@ -384,7 +424,7 @@ impl<P: Copy> Graph<P> {
     /// The nodes in the order of their ranks.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (CellKey, Rank, P)> {
         let rows = (0..).zip(self.records.iter().zip(self.cold.iter()));
-        rows.filter_map(|(rank, (record, cold))| Some((cold.id, rank, record.payload?)))
+        rows.filter_map(|(rank, (record, cold))| Some((cold.id, rank, record.payload.get()?)))
     }
 
     /// Reads the rows of these ranks and the lists of their dependents, only so that they are in the processor's caches.
@@ -393,10 +433,10 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn warm(&self, ranks: std::ops::Range<Rank>) -> impl Iterator<Item = P> {
         let end = self.records.len().min(ranks.end as usize);
         (ranks.start as usize..end).filter_map(|rank| {
-            let record = &self.records[rank];
-            let list = self.pool.slice(record.links.more());
+            let (payload, links) = self.records[rank].read();
+            let list = self.pool.slice(if links.is_list() { links.upper() } else { NONE });
             std::hint::black_box(list.iter().fold(0, |read, entry| read ^ entry.rank));
-            record.payload
+            payload
         })
     }
 
@@ -418,21 +458,22 @@ impl<P: Copy> Graph<P> {
         self.scratch = Scratch::default();
     }
 
-    /// Bytes that one node takes here: its two rows, its id and its edges beyond the first of each kind.
+    /// Bytes that one node takes here: its two rows, its id and its lists of edges.
     pub(crate) fn row_bytes(&self, rank: Rank) -> usize {
-        let edges =
-            self.ins(rank).count().saturating_sub(1) + self.outs(rank).count().saturating_sub(1);
+        let pooled = Side::ALL.into_iter().map(|side| self.pool.len(self.handle(rank, side)));
+        let slots = pooled.map(Pool::slots_for).sum::<usize>();
         size_of::<Record<P>>()
             + size_of::<Cold>()
             + size_of::<CellKey>()
-            + edges * size_of::<Entry>()
+            + slots * size_of::<Entry>()
     }
 
     /// The heap bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.records.bytes() + self.cold.bytes() + self.pool.bytes();
         let sets = self.dirty.bytes() + self.deliver.bytes() + self.free.bytes();
-        rows + sets + self.ids.bytes() + self.scratch.bytes()
+        let quiet = self.quiet.capacity() * size_of::<(CellKey, u32)>();
+        rows + sets + quiet + self.ids.bytes() + self.scratch.bytes()
     }
 
     /// Sets how many removals make an epoch of the id table.
@@ -451,27 +492,19 @@ impl<P: Copy> Graph<P> {
     #[inline]
     fn trim(&mut self) {
         let ranks = self.records.len();
-        if ranks > 0 && self.records[ranks - 1].payload.is_none() {
+        if ranks > 0 && self.records[ranks - 1].payload.get().is_none() {
             self.trim_vacant(ranks);
         }
     }
 
     fn trim_vacant(&mut self, ranks: usize) {
         let mut end = ranks;
-        while end > 0 && self.records[end - 1].payload.is_none() {
+        while end > 0 && self.records[end - 1].payload.get().is_none() {
             end -= 1;
             self.free.clear(end as Rank);
         }
         self.vacant -= ranks - end;
         self.records.cut(end);
         self.cold.cut(end);
-    }
-
-    /// Marks every node as one whose slot in the id table must not be used again.
-    #[cold]
-    fn retire_live(&mut self) {
-        for rank in 0..self.records.len() {
-            self.cold[rank].retire_on_removal = self.records[rank].payload.is_some();
-        }
     }
 }

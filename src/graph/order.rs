@@ -22,7 +22,7 @@ use std::mem;
 
 use super::scratch::{Row, Scratch};
 use super::walk::Step;
-use super::{CellKey, Cold, CycleFound, Graph, MAX_RANKS, NONE, Rank, Record};
+use super::{CellKey, CycleFound, Graph, MAX_RANKS, NONE, Rank};
 
 /// Fewer vacant ranks than this are not worth compacting.
 const FEW_VACANT: usize = 64;
@@ -105,8 +105,7 @@ impl<P: Copy> Graph<P> {
         let end = len + room + plan.len();
         self.grow_sets(end);
         for new in len..end {
-            self.records.push(Record::default());
-            self.cold.push(Cold::default());
+            self.extend_rows();
             self.vacate(new as Rank);
         }
     }
@@ -244,18 +243,20 @@ impl<P: Copy> Graph<P> {
     /// Takes what is kept by rank about a node, and leaves the rank vacant.
     fn take_row(&mut self, rank: Rank) -> Row<P> {
         self.vacate(rank);
-        Row {
-            record: mem::take(&mut self.records[rank as usize]),
+        let row = Row {
+            record: self.records[rank as usize].read(),
             cold: mem::take(&mut self.cold[rank as usize]),
             dirty: self.dirty.clear(rank),
             deliver: self.deliver.clear(rank),
-        }
+        };
+        self.records[rank as usize].clear();
+        row
     }
 
     /// Puts a node at a rank that is vacant.
     fn put_row(&mut self, rank: Rank, row: Row<P>) {
         self.fill(rank);
-        self.records[rank as usize] = row.record;
+        self.records[rank as usize].write(row.record);
         self.cold[rank as usize] = row.cold;
         if row.dirty {
             self.dirty.mark(rank);

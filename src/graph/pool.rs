@@ -10,7 +10,7 @@
 //!
 //! Invariants:
 //! - I1: the blocks of live lists and the free blocks cover `slots` exactly, without overlap.
-//! - I2: the header of a live list tells its length and the size class of its block. It is not
+//! - I2: the header of a live list tells its length, the size class of its block, and a number of its owner's. It is not
 //!   empty and fits into its block beside the header; an emptied list is freed and its handle
 //!   becomes [`NONE`].
 //! - I3: the header of a free block tells its size class, and in place of the length the next free
@@ -24,10 +24,14 @@
 
 use super::{EdgeKind, NONE, Rank};
 
-/// Bits of a tag that hold the position.
-const POSITION_BITS: u32 = 30;
-/// The largest position that an entry can hold.
-const MAX_POSITION: u32 = (1 << POSITION_BITS) - 1;
+/// Where the kind of an entry begins in its tag.
+const KIND_SHIFT: u32 = 30;
+/// Where the note of a list begins in the tag of its header, above the size class.
+const NOTE_SHIFT: u32 = 5;
+/// The largest position that an entry or a note can hold.
+const MAX_POSITION: u32 = u32::MAX >> NOTE_SHIFT;
+/// Handles are below this: they share a word with two flags.
+const MAX_SLOTS: usize = 1 << 30;
 /// Size classes of blocks: `2 << 0` to `2 << (CLASSES - 1)` slots.
 const CLASSES: usize = 31;
 
@@ -41,6 +45,9 @@ pub(super) struct Entry {
     tag: u32,
 }
 
+/// The kind bits of an entry that stands for a list.
+const LIST: u32 = 3 << KIND_SHIFT;
+
 impl Entry {
     /// No edge.
     pub(super) const EMPTY: Self = Self { rank: NONE, tag: 0 };
@@ -49,8 +56,20 @@ impl Entry {
     #[inline]
     pub(super) fn new(rank: Rank, position: u32, kind: EdgeKind) -> Self {
         assert!(position <= MAX_POSITION, "too many edges at one node");
-        let tag = ((kind as u32) << POSITION_BITS) | position;
+        let tag = ((kind as u32) << KIND_SHIFT) | position;
         Self { rank, tag }
+    }
+
+    /// Stands for a list in the place where a single entry could be.
+    #[inline]
+    pub(super) fn of_list(list: u32) -> Self {
+        Self { rank: list, tag: LIST }
+    }
+
+    /// The list that it stands for, if it does.
+    #[inline]
+    pub(super) fn as_list(self) -> Option<u32> {
+        (self.tag >= LIST).then_some(self.rank)
     }
 
     /// The position of the twin in its list.
@@ -62,7 +81,7 @@ impl Entry {
     /// The kind of the edge.
     #[inline]
     pub(super) fn kind(self) -> EdgeKind {
-        match self.tag >> POSITION_BITS {
+        match self.tag >> KIND_SHIFT {
             0 => EdgeKind::Trigger,
             1 => EdgeKind::Passive,
             _ => EdgeKind::Order,
@@ -83,8 +102,8 @@ type Slot = Entry;
 impl Slot {
     /// The header of a list.
     #[inline]
-    fn header(len: u32, class: u32) -> Self {
-        Self { rank: len, tag: class }
+    fn header(len: u32, class: u32, note: u32) -> Self {
+        Self { rank: len, tag: note << NOTE_SHIFT | class }
     }
 
     /// The length of the list.
@@ -96,7 +115,13 @@ impl Slot {
     /// The size class of the block.
     #[inline]
     fn class(self) -> u32 {
-        self.tag
+        self.tag % (1 << NOTE_SHIFT)
+    }
+
+    /// What the owner keeps with the list.
+    #[inline]
+    fn note(self) -> u32 {
+        self.tag >> NOTE_SHIFT
     }
 
     /// The header of a free block.
@@ -164,21 +189,35 @@ impl Pool {
         }
     }
 
+    /// A number that the owner keeps with a list, which is not [`NONE`]; zero in a new one.
+    #[inline]
+    pub(super) fn note(&self, list: u32) -> u32 {
+        self.head(list).note()
+    }
+
+    /// Sets that number, which must be no larger than a position.
+    #[inline]
+    pub(super) fn set_note(&mut self, list: u32, note: u32) {
+        debug_assert!(note <= MAX_POSITION);
+        let head = self.head(list);
+        self.slots[list as usize] = Slot::header(head.list_len(), head.class(), note);
+    }
+
     /// Appends to a list; [`NONE`] becomes the handle of a new one. The handle changes if the list
     /// moves.
     pub(super) fn push(&mut self, list: &mut u32, entry: Entry) {
-        let (len, mut class) = (self.len(*list), 0);
+        let (len, mut class, mut note) = (self.len(*list), 0, 0);
         if *list == NONE {
             *list = self.new_block(class);
         } else {
-            class = self.head(*list).class();
+            (class, note) = (self.head(*list).class(), self.head(*list).note());
             if len + 1 == size(class) {
                 class += 1;
                 *list = self.relocate(*list, len, class);
             }
         }
         let head = *list as usize;
-        self.slots[head] = Slot::header(len + 1, class);
+        self.slots[head] = Slot::header(len + 1, class, note);
         self.slots[head + 1 + len as usize] = entry;
     }
 
@@ -196,7 +235,7 @@ impl Pool {
             class -= 1;
             *list = self.relocate(*list, len, class);
         }
-        self.slots[*list as usize] = Slot::header(len, class);
+        self.slots[*list as usize] = Slot::header(len, class, head.note());
     }
 
     /// Adds a list of `entries`, in the smallest block that fits, and returns its handle; [`NONE`]
@@ -207,7 +246,7 @@ impl Pool {
         }
         let len = entries.len() as u32;
         let list = self.new_block(class_for(len));
-        self.slots[list as usize] = Slot::header(len, class_for(len));
+        self.slots[list as usize] = Slot::header(len, class_for(len), 0);
         self.slice_mut(list).copy_from_slice(entries);
         list
     }
@@ -292,10 +331,10 @@ fn class_for(len: u32) -> u32 {
     len.ilog2()
 }
 
-/// A position in a vector as an index that is not [`NONE`].
+/// A position in a vector as the handle of a list.
 #[inline]
 fn index(position: usize) -> u32 {
-    assert!(position < NONE as usize, "too many edges");
+    assert!(position < MAX_SLOTS, "too many edges");
     position as u32
 }
 
@@ -345,8 +384,10 @@ mod tests {
         (0..7).for_each(|i| pool.push(&mut list, entry(i)));
         assert_eq!(pool.slots.len(), 2 + 4 + 8);
         let before = list;
+        pool.set_note(list, MAX_POSITION);
         pool.push(&mut list, entry(7));
         assert_ne!(list, before, "a list that moves has a new handle");
+        assert_eq!(pool.note(list), MAX_POSITION, "and keeps its note");
         assert!(pool.slice(list).iter().copied().eq((0..8).map(entry)));
         pool.check(&[list]);
     }

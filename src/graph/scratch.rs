@@ -9,7 +9,7 @@
 //! Costs: the buffers keep the size of the largest search so far; `seen` is one bit for each rank.
 
 use super::frontier::{bit_of, word_of};
-use super::{Cold, Rank, Record};
+use super::{Cold, Links, Rank};
 
 /// The buffers of a graph.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Scratch<P> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<P> {
     /// The hot row.
-    pub(super) record: Record<P>,
+    pub(super) record: (Option<P>, Links),
     /// The cold row.
     pub(super) cold: Cold,
     /// Whether the node is dirty.

@@ -114,7 +114,7 @@ impl Edges {
 /// The graph and its model side by side.
 struct Bench {
     graph: Graph<u32>,
-    lane: Lane,
+    lane: Option<Lane<u32>>,
     /// The nodes and their ids.
     live: BTreeMap<u32, CellKey>,
     /// What `moved` and `insert_ranked` told about ranks.
@@ -138,7 +138,7 @@ impl Bench {
         let mut graph = Graph::new();
         graph.set_epoch_limit(epoch_limit);
         Self {
-            lane: graph.lane(),
+            lane: None,
             graph,
             live: BTreeMap::new(),
             ranks: BTreeMap::new(),
@@ -198,7 +198,7 @@ impl Bench {
                 expected.map(|(_, node)| self.deliver.remove(&node));
             }
             Op::Drain(count, mask) => self.drain(count, mask),
-            Op::NewLane => self.lane = self.graph.lane(),
+            Op::NewLane => self.lane = None,
             Op::Compact => self.compact(),
             Op::Hold(held) => self.hold(held),
             Op::Shrink => self.graph.shrink_to_fit(),
@@ -370,7 +370,7 @@ impl Bench {
             if step + 1 < count {
                 taken = Some(self.graph.mark_and_next(rank, &mut self.lane));
             } else {
-                self.graph.mark_dependents(rank, &mut self.lane);
+                self.graph.mark_dependents_outside(rank);
             }
         }
     }

@@ -1,5 +1,5 @@
 //! Room for nodes: slots of a few sizes, cut from pages, so that the nodes of one kind lie side by side in the order in which
-//! they were made, which is that in which they are computed; those of 64 bytes, the usual ones, take one cache line each.
+//! they were made, which is that in which they are computed; those of 64 bytes take one cache line each.
 //!
 //! It knows nothing of nodes: it hands out room and takes it back, and reads and writes none.
 //!
@@ -55,11 +55,7 @@ impl Default for Slab {
 
 /// The size of slots for a layout; `None` where the allocator is to serve it.
 const fn slot_size(layout: Layout) -> Option<usize> {
-    let size = match layout.size().next_multiple_of(STEP) {
-        // Nearly a cache line: the usual `map` of a number.
-        56 => 64,
-        size => size,
-    };
+    let size = layout.size().next_multiple_of(STEP);
     let fits = size > 0 && size <= LARGEST && layout.align() <= align_of::<Line>();
     // With a slot for each node, tools that watch the allocator would not see the end of a node.
     if fits && !cfg!(any(miri, hyphae_no_slab)) { Some(size) } else { None }

@@ -244,29 +244,25 @@ impl Store {
         }
     }
 
-    /// The loop. One borrow of the graph a node: to mark what the turn changed and to take the next. `HOW` it counts.
+    /// The loop. `HOW` it counts.
     #[inline(always)]
     fn drain_in<const HOW: u8>(&self) {
-        let mut graph = self.graph.borrow_mut();
-        let mut lane = graph.lane();
-        let first = graph.next_dirty(&mut lane);
-        drop(graph);
+        let Some(mut lane) = self.graph.borrow_mut().lane() else { return };
+        let mut next = lane.next(&self.graph);
         self.note_lap();
-        let mut next = first;
-        while let Some((_, node)) = next {
+        while let Some(node) = next {
             self.current.set(Some(node));
             add(&self.counters.recomputations, 1);
             let outcome = self.turn_in_loop::<HOW>(node);
-            let mut graph = self.graph.borrow_mut();
             next = if outcome == Outcome::NOTHING {
-                graph.next_dirty(&mut lane)
+                lane.next(&self.graph)
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
                 if node.subs.get() != NONE || HOW == FULL && self.visits_all() {
-                    graph.mark_deliver(rank);
+                    self.graph.borrow_mut().mark_deliver(rank);
                 }
-                graph.mark_and_next(rank, &mut lane)
+                lane.mark_and_next(rank, &self.graph)
             };
         }
     }
