@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use super::edges::Side;
-use super::{Graph, NONE, Rank};
+use super::pool::Entry;
+use super::{EdgeKind, Graph, Links, Rank};
 use slotmap::Key;
 
 impl<P: Copy> Graph<P> {
@@ -25,9 +25,6 @@ impl<P: Copy> Graph<P> {
         }
         assert_eq!(live, self.len(), "I1: vacant count");
         assert_eq!(edges, 2 * self.edges, "edge count");
-        let quiet =
-            (0..self.records.len() as Rank).filter(|&r| self.handle(r, Side::Quiet) != NONE);
-        assert_eq!(quiet.count(), self.quiet.len(), "I7");
         self.check_parts(live, &lists);
     }
 
@@ -48,34 +45,40 @@ impl<P: Copy> Graph<P> {
     fn check_vacant(&self, rank: Rank) {
         assert!(self.id(rank).is_null(), "I1: id at {rank}");
         assert!(self.free.contains(rank), "I6: {rank} is vacant");
-        for side in Side::ALL {
-            assert_eq!(self.list_len(rank, side), 0, "I1: edges at {rank}");
-            assert_eq!(self.handle(rank, side), NONE, "I1: list at {rank}");
-        }
+        assert!(self.cold[rank as usize].input.is_empty(), "I1: in-edges at {rank}");
+        assert_eq!(self.records[rank as usize].links.get(), Links::NONE, "I1: edges at {rank}");
     }
 
     /// Asserts I3 and I4 for one node; adds its lists, and returns the number of its entries.
     fn check_lists(&self, rank: Rank, lists: &mut Vec<u32>) -> usize {
-        let mut count = 0;
+        let input = self.cold[rank as usize].input;
+        lists.extend(input.as_list().into_iter().chain(self.records[rank as usize].links.get().list()));
+        assert!(input.as_list().is_none_or(|list| self.pool.len(list) > 1), "one is in the row");
+        let ins: Vec<_> = (0..).zip(self.in_entries(rank)).collect();
+        let outs: Vec<_> = self.out_entries(rank).collect();
+        let quiet = |entry: &&(u32, Entry)| entry.1.kind() != EdgeKind::Trigger;
+        assert!(outs.iter().all(|out| out.0 > 0 || !quiet(&out)), "a trigger is first");
+        assert!(self.has_triggers(rank) || outs.iter().all(|out| quiet(&out)), "a trigger is first");
+        let may_be_quiet = self.records[rank as usize].links.get().has_quiet();
+        assert!(may_be_quiet || !outs.iter().any(|out| quiet(&out)), "the row tells of quiet edges");
+        assert_eq!((ins.len() as u32, outs.len() as u32), (self.in_len(rank), self.out_len(rank)));
         let mut unique = HashSet::new();
-        for side in Side::ALL {
-            lists.extend(Some(self.handle(rank, side)).filter(|&list| list != NONE));
-            assert_eq!(self.list(rank, side).count(), self.list_len(rank, side) as usize);
-            if side == Side::Ins && self.handle(rank, side) != NONE {
-                assert!(self.list_len(rank, side) > 1, "a single entry is in the row");
-            }
-            for (position, entry) in (0..).zip(self.list(rank, side)) {
-                let (other, kind) = (entry.rank, entry.kind());
-                assert_eq!(self.entry(rank, side, position), entry, "position");
-                let ascends = if side == Side::Ins { other < rank } else { other > rank };
-                assert!(ascends && self.is_occupied(other), "I3: {other}, {rank}");
-                let twin = self.entry(other, side.twin(kind), entry.position());
-                let back = (twin.rank, twin.position(), twin.kind());
-                assert_eq!(back, (rank, position, kind), "I4: twin");
-                assert!(unique.insert((other, kind as u8)), "I3: duplicate");
-                count += 1;
-            }
+        for &(position, entry) in &ins {
+            let other = (entry.rank, entry.position());
+            assert!(entry.rank < rank && self.is_occupied(entry.rank), "I3: {other:?}, {rank}");
+            let twin = (self.out_entry(other.0, other.1), self.in_entry(rank, position));
+            let back = Entry::new(rank, position, entry.kind());
+            assert_eq!(twin, (back, entry), "I4: twin");
+            assert!(unique.insert((entry.rank, entry.kind() as u8)), "I3: duplicate");
         }
-        count
+        for &(position, entry) in &outs {
+            let other = (entry.rank, entry.position());
+            assert!(entry.rank > rank && self.is_occupied(entry.rank), "I3: {other:?}, {rank}");
+            let twin = (self.in_entry(other.0, other.1), self.out_entry(rank, position));
+            let back = Entry::new(rank, position, entry.kind());
+            assert_eq!(twin, (back, entry), "I4: twin");
+            assert!(unique.insert((entry.rank, entry.kind() as u8)), "I3: duplicate");
+        }
+        ins.len() + outs.len()
     }
 }

@@ -97,7 +97,7 @@ impl<T, C: Deref<Target = [T; CHUNK]>> Column<T, C> {
     pub(crate) fn cut(&mut self, len: usize) {
         debug_assert!(len <= self.len);
         self.len = len;
-        if len % CHUNK == 0 || self.chunks.len() > (len >> SHIFT) + 2 {
+        if len.is_multiple_of(CHUNK) || self.chunks.len() > (len >> SHIFT) + 2 {
             self.drop_surplus();
         }
     }

@@ -18,9 +18,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::column::CHUNK;
-use super::dirty::Open;
-use super::frontier::word_of;
-use super::{Graph, Links, NONE, Rank, Record};
+use super::dirty::{Dirty, Open};
+use super::frontier::{bit_of, word_of};
+use super::pool::Entry;
+use super::{EdgeKind, Graph, Links, NONE, Rank, Record};
 
 /// The rows of some ranks.
 type Rows<P> = Rc<[Record<P>; CHUNK]>;
@@ -65,7 +66,7 @@ impl<P: Copy> Lane<P> {
         }
         let (next, first) = (self.last.wrapping_add(1), self.links.first());
         // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked.
-        if first == next && self.is_free(next) && !self.links.is_list() {
+        if first == next && self.is_free(next) && !self.links.has_list() {
             return self.take(next);
         }
         if first != NONE {
@@ -112,7 +113,7 @@ impl<P: Copy> Lane<P> {
         let (first, index) = (self.links.first(), word_of(self.last));
         if word_of(first) == index {
             self.word |= 1 << (first % u64::BITS);
-            if !self.links.is_list() {
+            if !self.links.has_list() {
                 return;
             }
         }
@@ -120,8 +121,8 @@ impl<P: Copy> Lane<P> {
         if word_of(first) != index {
             graph.dirty.mark_elsewhere(first);
         }
-        if self.links.is_list() {
-            self.word = graph.mark_list(self.links.upper(), (index, self.word));
+        if self.links.has_list() {
+            self.word = graph.mark_list(self.links, (index, self.word));
         }
     }
 }
@@ -142,10 +143,14 @@ impl<P: Copy> Graph<P> {
         Some((first as Rank, word, self.records.chunk_of(first)?.clone()))
     }
 
-    /// Marks a list of dependents, those in the open word, which the lane holds, in that; gives it back.
+    /// Marks the dependents beyond the first, those in the open word, which the lane holds, in that; gives it back.
     #[inline(never)]
-    fn mark_list(&mut self, list: u32, open: (usize, u64)) -> u64 {
-        self.dirty.mark_all_beside(self.pool.slice(list), open)
+    fn mark_list(&mut self, links: Links, open: (usize, u64)) -> u64 {
+        let list = self.pool.slice(links.upper());
+        match links.has_quiet() {
+            false => self.dirty.mark_all_beside(list, open),
+            true => mark_triggers(&mut self.dirty, list, open),
+        }
     }
 
     /// Makes a node dirty. Does nothing if `rank` is vacant.
@@ -161,8 +166,16 @@ impl<P: Copy> Graph<P> {
         if links.first() != NONE {
             self.dirty.mark(links.first());
         }
-        if links.is_list() {
-            self.dirty.mark_all(self.pool.slice(links.upper()));
+        if links.has_list() {
+            self.mark_list_outside(links);
+        }
+    }
+
+    fn mark_list_outside(&mut self, links: Links) {
+        let list = self.pool.slice(links.upper());
+        match links.has_quiet() {
+            false => self.dirty.mark_all(list),
+            true => triggers(list).for_each(|rank| self.dirty.mark(rank)),
         }
     }
 
@@ -217,6 +230,23 @@ impl<P: Copy> Graph<P> {
     pub(super) fn disturb(&mut self) {
         self.dirty.release();
     }
+}
+
+/// The triggers of a list.
+fn triggers(list: &[Entry]) -> impl Iterator<Item = Rank> {
+    list.iter().filter(|entry| entry.kind() == EdgeKind::Trigger).map(|entry| entry.rank)
+}
+
+/// Marks the triggers of a list as [`Dirty::mark_all_beside`] does.
+#[cold]
+fn mark_triggers(dirty: &mut Dirty, list: &[Entry], (index, mut word): (usize, u64)) -> u64 {
+    for rank in triggers(list) {
+        match word_of(rank) == index {
+            true => word |= bit_of(rank),
+            false => dirty.mark_elsewhere(rank),
+        }
+    }
+    word
 }
 
 /// A drain by hand.

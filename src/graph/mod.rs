@@ -10,8 +10,7 @@
 //!
 //! Layout: what draining touches is in `records` (payload, the first trigger dependent and the list
 //! of the others), in chunks that whoever drains may share; all else about a node is in `cold`. A single
-//! in-edge and the first trigger out-edge are held in the rows, more of them in pooled lists. Passive
-//! and order out-edges are rare: a table apart has their lists.
+//! in-edge and the first trigger out-edge are held in the rows, more of them in pooled lists.
 //!
 //! Invariants:
 //! - I1: `records` and `cold` have one row for each rank. A vacant rank has no payload, no edges,
@@ -22,7 +21,6 @@
 //! - I4: both ends of an edge are twins: each names the other's node and position.
 //! - I5: unless ranks are held, the last rank is occupied.
 //! - I6: `free` is the set of the vacant ranks.
-//! - I7: `quiet` has a list for each node whose row says so.
 //!
 //! Costs: `insert` is amortised O(1), `remove` O(edges of the node); a node takes 16 + 16 bytes
 //! with a pointer as payload, and 8 in the id table. Rows are allocated 1024 at a time.
@@ -34,6 +32,7 @@ mod due;
 mod edges;
 mod frontier;
 mod ids;
+mod lists;
 mod order;
 mod pool;
 mod scratch;
@@ -53,12 +52,9 @@ pub(crate) use frontier::Frontier;
 
 use std::cell::Cell;
 
-use slotmap::SparseSecondaryMap;
-
 use column::SharedColumn;
 use dirty::Dirty;
 use due::Due;
-use edges::Side;
 use ids::Ids;
 use pool::{Entry, Pool};
 use scratch::Scratch;
@@ -77,6 +73,9 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// Ranks are below this, so that no word of a bitset has the index `word_of(NONE)`.
 const MAX_RANKS: usize = (NONE & !63) as usize;
+
+/// Handles of lists are up to this, so that two flags have room beside one.
+const MAX_LIST: u32 = u32::MAX >> 2;
 
 /// What an edge means to its destination. Every kind orders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,63 +129,75 @@ impl<P: Copy> Record<P> {
     }
 }
 
-/// The trigger dependents of a node, in one word. The lower half is the rank of the first, or [`NONE`]: then there is no other.
-/// The upper half has two flags, and below these the list of the others, or the position of the first one's twin where
-/// there are no others; else the list keeps that position.
+/// The out-edges of a node, in one word. The lower half is the rank of the first trigger dependent, or [`NONE`]: then there
+/// is no other. The upper half has two flags, and below these the list of all other out-edges, or the position of the first
+/// one's twin where there are no others; else the list keeps that position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Links(u64);
 
 impl Links {
     /// No edges.
     const NONE: Self = Self(NONE as u64);
-    /// There are others. It is the sign, which is quick to tell.
+    /// There is a list. It is the sign, which is quick to tell.
     const LIST: u64 = 1 << 63;
-    /// There are quiet out-edges.
+    /// There may be passive and order edges in the list.
     const QUIET: u64 = 1 << 62;
 
-    /// The first dependent.
+    /// Just the first trigger.
+    #[inline]
+    fn only(first: Entry) -> Self {
+        Self(u64::from(first.position()) << 32 | u64::from(first.rank))
+    }
+
+    /// The first trigger.
     #[inline]
     fn first(self) -> Rank {
         self.0 as u32
     }
 
-    /// Whether there are others.
     #[inline]
-    fn is_list(self) -> bool {
+    fn has_list(self) -> bool {
         self.0 & Self::LIST != 0
     }
 
-    /// The list of the others, if there are any, else the position of the first one's twin.
+    /// The list of the others.
     #[inline]
-    fn upper(self) -> u32 {
-        ((self.0 & !(Self::LIST | Self::QUIET)) >> 32) as u32
+    fn list(self) -> Option<u32> {
+        self.has_list().then(|| self.upper())
     }
 
+    /// The list of the others, or the position of the first one's twin.
+    #[inline]
+    fn upper(self) -> u32 {
+        (self.0 >> 32) as u32 & MAX_LIST
+    }
+
+    /// Whether there may be others than triggers.
     #[inline]
     fn has_quiet(self) -> bool {
         self.0 & Self::QUIET != 0
     }
 
-    /// Whether there are no edges at all.
+    /// Another first trigger, or none, beside a list.
     #[inline]
-    fn is_none(self) -> bool {
-        self.first() == NONE && !self.has_quiet()
+    fn with_first(self, first: Rank) -> Self {
+        Self(self.0 >> 32 << 32 | u64::from(first))
     }
 
-    /// Another first dependent, alone; or none, by [`Entry::EMPTY`].
+    /// Another list of the others, in which there are `quiet` ones, too, if there were none.
     #[inline]
-    fn with_only(self, first: Entry) -> Self {
-        Self(self.0 & Self::QUIET | u64::from(first.position()) << 32 | u64::from(first.rank))
+    fn with_list(self, list: u32, quiet: bool) -> Self {
+        let flags = Self::LIST | self.0 & Self::QUIET | if quiet { Self::QUIET } else { 0 };
+        Self(flags | u64::from(list) << 32 | u64::from(self.first()))
     }
 
-    /// Another first dependent, with others.
+    /// No others any more.
     #[inline]
-    fn with_list(self, first: Rank, list: u32) -> Self {
-        Self(self.0 & Self::QUIET | Self::LIST | u64::from(list) << 32 | u64::from(first))
-    }
-
-    fn with_quiet(self, has: bool) -> Self {
-        Self(self.0 & !Self::QUIET | if has { Self::QUIET } else { 0 })
+    fn without_list(self, twin: u32) -> Self {
+        match self.first() {
+            NONE => Self::NONE,
+            first => Self(u64::from(twin) << 32 | u64::from(first)),
+        }
     }
 }
 
@@ -220,8 +231,6 @@ pub(crate) struct Graph<P: Copy> {
     cold: Column<Cold>,
     /// All edges that are not in a row.
     pool: Pool,
-    /// The lists of passive and order out-edges.
-    quiet: SparseSecondaryMap<CellKey, u32>,
     /// Nodes to be computed.
     dirty: Dirty,
     /// Changed nodes that have subscribers to be told.
@@ -257,7 +266,6 @@ impl<P: Copy> Graph<P> {
             records: SharedColumn::new(),
             cold: Column::new(),
             pool: Pool::default(),
-            quiet: SparseSecondaryMap::new(),
             dirty: Dirty::default(),
             deliver: Due::default(),
             held: false,
@@ -339,7 +347,7 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn remove(&mut self, rank: Rank) {
         assert!(self.is_occupied(rank), "no node at rank {rank}");
         let links = self.records[rank as usize].links.get();
-        if !links.is_none() || !self.cold[rank as usize].input.is_empty() {
+        if links != Links::NONE || !self.cold[rank as usize].input.is_empty() {
             self.detach_all(rank);
         }
         self.take_dirty(rank);
@@ -434,7 +442,7 @@ impl<P: Copy> Graph<P> {
         let end = self.records.len().min(ranks.end as usize);
         (ranks.start as usize..end).filter_map(|rank| {
             let (payload, links) = self.records[rank].read();
-            let list = self.pool.slice(if links.is_list() { links.upper() } else { NONE });
+            let list = self.pool.slice(links.list().unwrap_or(NONE));
             std::hint::black_box(list.iter().fold(0, |read, entry| read ^ entry.rank));
             payload
         })
@@ -460,8 +468,8 @@ impl<P: Copy> Graph<P> {
 
     /// Bytes that one node takes here: its two rows, its id and its lists of edges.
     pub(crate) fn row_bytes(&self, rank: Rank) -> usize {
-        let pooled = Side::ALL.into_iter().map(|side| self.pool.len(self.handle(rank, side)));
-        let slots = pooled.map(Pool::slots_for).sum::<usize>();
+        let ins = Some(self.in_len(rank)).filter(|&len| len > 1).unwrap_or(0);
+        let slots = Pool::slots_for(ins) + Pool::slots_for(self.pool.len(self.out_list(rank)));
         size_of::<Record<P>>()
             + size_of::<Cold>()
             + size_of::<CellKey>()
@@ -472,8 +480,7 @@ impl<P: Copy> Graph<P> {
     pub(crate) fn bytes(&self) -> usize {
         let rows = self.records.bytes() + self.cold.bytes() + self.pool.bytes();
         let sets = self.dirty.bytes() + self.deliver.bytes() + self.free.bytes();
-        let quiet = self.quiet.capacity() * size_of::<(CellKey, u32)>();
-        rows + sets + quiet + self.ids.bytes() + self.scratch.bytes()
+        rows + sets + self.ids.bytes() + self.scratch.bytes()
     }
 
     /// Sets how many removals make an epoch of the id table.

@@ -22,7 +22,7 @@
 //! entry, 4 for up to 3, 8 for up to 7. To give memory back, the owner packs its lists anew, with
 //! [`Pool::with_room`] and [`Pool::adopt`].
 
-use super::{EdgeKind, NONE, Rank};
+use super::{EdgeKind, MAX_LIST, NONE, Rank};
 
 /// Where the kind of an entry begins in its tag.
 const KIND_SHIFT: u32 = 30;
@@ -30,8 +30,6 @@ const KIND_SHIFT: u32 = 30;
 const NOTE_SHIFT: u32 = 5;
 /// The largest position that an entry or a note can hold.
 const MAX_POSITION: u32 = u32::MAX >> NOTE_SHIFT;
-/// Handles are below this: they share a word with two flags.
-const MAX_SLOTS: usize = 1 << 30;
 /// Size classes of blocks: `2 << 0` to `2 << (CLASSES - 1)` slots.
 const CLASSES: usize = 31;
 
@@ -238,6 +236,14 @@ impl Pool {
         self.slots[*list as usize] = Slot::header(len, class, head.note());
     }
 
+    /// Frees a list of one entry, and gives that.
+    pub(super) fn pop_only(&mut self, mut list: u32) -> Entry {
+        debug_assert_eq!(self.len(list), 1);
+        let only = self.slots[list as usize + 1];
+        self.pop(&mut list);
+        only
+    }
+
     /// Adds a list of `entries`, in the smallest block that fits, and returns its handle; [`NONE`]
     /// if there are none.
     pub(super) fn adopt(&mut self, entries: &[Entry]) -> u32 {
@@ -334,7 +340,7 @@ fn class_for(len: u32) -> u32 {
 /// A position in a vector as the handle of a list.
 #[inline]
 fn index(position: usize) -> u32 {
-    assert!(position < MAX_SLOTS, "too many edges");
+    assert!(position < MAX_LIST as usize, "too many edges");
     position as u32
 }
 
