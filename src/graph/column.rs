@@ -109,26 +109,42 @@ impl<T, C: Deref<Target = [T; CHUNK]>> Column<T, C> {
     }
 }
 
-impl<T: Default, C: Deref<Target = [T; CHUNK]> + From<Box<[T; CHUNK]>>> Column<T, C> {
-    /// Appends a default element, and gives its index.
+impl<T: Default, C: Chunk<T>> Column<T, C> {
+    /// Appends a default element.
     #[inline]
-    pub(crate) fn extend(&mut self) -> usize {
+    pub(crate) fn extend(&mut self) -> &T {
         let index = self.len;
         if index >> SHIFT == self.chunks.len() {
             self.add_chunk();
         }
         self.len = index + 1;
-        index
+        &self.chunks[index >> SHIFT][index % CHUNK]
     }
 
     /// Adds one chunk of default elements.
     #[cold]
     fn add_chunk(&mut self) {
+        self.chunks.push(C::of_defaults());
+    }
+}
+
+/// What a column is made of.
+pub(crate) trait Chunk<T>: Deref<Target = [T; CHUNK]> {
+    /// A chunk of default elements, made where it stays.
+    fn of_defaults() -> Self;
+}
+
+impl<T: Default> Chunk<T> for Box<[T; CHUNK]> {
+    fn of_defaults() -> Self {
         let chunk: Box<[T]> = (0..CHUNK).map(|_| T::default()).collect();
-        match Box::<[T; CHUNK]>::try_from(chunk) {
-            Ok(chunk) => self.chunks.push(chunk.into()),
-            Err(_) => unreachable!("a chunk has CHUNK elements"),
-        }
+        chunk.try_into().unwrap_or_else(|_| unreachable!("a chunk has CHUNK elements"))
+    }
+}
+
+impl<T: Default> Chunk<T> for Rc<[T; CHUNK]> {
+    fn of_defaults() -> Self {
+        let chunk: Rc<[T]> = (0..CHUNK).map(|_| T::default()).collect();
+        chunk.try_into().unwrap_or_else(|_| unreachable!("a chunk has CHUNK elements"))
     }
 }
 
@@ -145,8 +161,12 @@ impl<T: Default> Column<T> {
     /// Appends an element.
     #[inline]
     pub(crate) fn push(&mut self, value: T) {
-        let index = self.extend();
+        let index = self.len;
+        if index >> SHIFT == self.chunks.len() {
+            self.add_chunk();
+        }
         self.chunks[index >> SHIFT][index % CHUNK] = value;
+        self.len = index + 1;
     }
 
     /// Removes the last element.

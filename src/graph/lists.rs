@@ -58,12 +58,13 @@ impl<P: Copy> Graph<P> {
         if input.is_empty() {
             *input = entry;
         } else {
-            let mut list = match input.as_list() {
-                Some(list) => list,
-                None => self.pool.adopt(&[*input]),
-            };
-            self.pool.push(&mut list, entry);
-            *input = Entry::of_list(list);
+            *input = Entry::of_list(match input.as_list() {
+                Some(mut list) => {
+                    self.pool.push(&mut list, entry);
+                    list
+                }
+                None => self.pool.adopt(&[*input, entry]),
+            });
         }
     }
 
@@ -85,11 +86,12 @@ impl<P: Copy> Graph<P> {
             let twin = Entry::new(rank, position, moved.kind());
             self.set_out(moved.rank, moved.position(), twin);
         }
-        self.pool.pop(&mut list);
-        // The row can hold one.
-        self.cold[rank as usize].input = match last {
-            1 => self.pool.pop_only(list),
-            _ => Entry::of_list(list),
+        self.cold[rank as usize].input = if last == 1 {
+            // The row can hold the one that is left.
+            self.pool.free(list)
+        } else {
+            self.pool.pop(&mut list);
+            Entry::of_list(list)
         };
     }
 
@@ -175,14 +177,14 @@ impl<P: Copy> Graph<P> {
         let links = row.get();
         let mut list = links.list().unwrap_or(NONE);
         let (before, quiet) = (list, entry.kind() != EdgeKind::Trigger);
-        self.pool.push(&mut list, entry);
+        let position = self.pool.push(&mut list, entry);
         if before == NONE && links.first() != NONE {
             self.pool.set_note(list, links.upper());
         }
         if list != before || quiet {
             row.set(links.with_list(list, quiet));
         }
-        self.pool.len(list)
+        position
     }
 
     /// Removes the out-edge at a position. Another one takes its place, and its twin is told.

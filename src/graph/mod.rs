@@ -291,9 +291,8 @@ impl<P: Copy> Graph<P> {
         assert!(len < MAX_RANKS, "too many cells");
         let rank = len as Rank;
         let id = self.ids.insert(rank);
-        self.extend_rows();
-        self.records[len].payload.set(Some(payload));
-        self.cold[len].id = id;
+        self.records.extend().payload.set(Some(payload));
+        self.cold.push(Cold { id, ..Cold::default() });
         self.grow_sets(len + 1);
         (id, rank)
     }
@@ -310,13 +309,6 @@ impl<P: Copy> Graph<P> {
         self.fill(rank);
         self.disturb();
         (id, rank)
-    }
-
-    /// Adds a vacant rank at the end, without noting that it is one.
-    #[inline]
-    fn extend_rows(&mut self) {
-        self.records.extend();
-        self.cold.extend();
     }
 
     /// Makes room in the bitsets.

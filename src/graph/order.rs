@@ -22,7 +22,7 @@ use std::mem;
 
 use super::scratch::{Row, Scratch};
 use super::walk::Step;
-use super::{CellKey, CycleFound, Graph, MAX_RANKS, NONE, Rank};
+use super::{CellKey, Cold, CycleFound, Graph, MAX_RANKS, NONE, Rank};
 
 /// Fewer vacant ranks than this are not worth compacting.
 const FEW_VACANT: usize = 64;
@@ -105,7 +105,8 @@ impl<P: Copy> Graph<P> {
         let end = len + room + plan.len();
         self.grow_sets(end);
         for new in len..end {
-            self.extend_rows();
+            self.records.extend();
+            self.cold.push(Cold::default());
             self.vacate(new as Rank);
         }
     }

@@ -202,8 +202,8 @@ impl Pool {
     }
 
     /// Appends to a list; [`NONE`] becomes the handle of a new one. The handle changes if the list
-    /// moves.
-    pub(super) fn push(&mut self, list: &mut u32, entry: Entry) {
+    /// moves. Gives the length.
+    pub(super) fn push(&mut self, list: &mut u32, entry: Entry) -> u32 {
         let (len, mut class, mut note) = (self.len(*list), 0, 0);
         if *list == NONE {
             *list = self.new_block(class);
@@ -217,6 +217,7 @@ impl Pool {
         let head = *list as usize;
         self.slots[head] = Slot::header(len + 1, class, note);
         self.slots[head + 1 + len as usize] = entry;
+        len + 1
     }
 
     /// Drops the last entry of a list; an emptied list is freed and its handle becomes [`NONE`].
@@ -236,12 +237,11 @@ impl Pool {
         self.slots[*list as usize] = Slot::header(len, class, head.note());
     }
 
-    /// Frees a list of one entry, and gives that.
-    pub(super) fn pop_only(&mut self, mut list: u32) -> Entry {
-        debug_assert_eq!(self.len(list), 1);
-        let only = self.slots[list as usize + 1];
-        self.pop(&mut list);
-        only
+    /// Frees a list, and gives its first entry.
+    pub(super) fn free(&mut self, list: u32) -> Entry {
+        let first = self.slots[list as usize + 1];
+        self.free_block(list, self.head(list).class());
+        first
     }
 
     /// Adds a list of `entries`, in the smallest block that fits, and returns its handle; [`NONE`]
@@ -379,7 +379,7 @@ mod tests {
         for (len, slots) in sizes {
             assert_eq!(Pool::slots_for(len), slots, "{len} entries");
             let (mut pool, mut list) = (Pool::default(), NONE);
-            (0..len).for_each(|i| pool.push(&mut list, entry(i)));
+            (0..len).for_each(|i| assert_eq!(pool.push(&mut list, entry(i)), i + 1));
             let mut packed = Pool::default();
             let adopted = packed.adopt(pool.slice(list));
             assert_eq!(adopted == NONE, len == 0);
@@ -387,7 +387,7 @@ mod tests {
         }
         let mut pool = Pool::default();
         let mut list = NONE;
-        (0..7).for_each(|i| pool.push(&mut list, entry(i)));
+        (0..7).for_each(|i| assert_eq!(pool.push(&mut list, entry(i)), i + 1));
         assert_eq!(pool.slots.len(), 2 + 4 + 8);
         let before = list;
         pool.set_note(list, MAX_POSITION);
