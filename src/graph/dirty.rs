@@ -272,17 +272,22 @@ fn mark_rest(rest: &mut Frontier, list: &[Entry], open: (usize, u64)) -> u64 {
 
 /// The same with one access for neighbours that share a word.
 #[inline(never)]
-fn mark_long(rest: &mut Frontier, list: &[Entry], open: (usize, u64)) -> u64 {
-    let (index, word) = open;
-    let mut own = 0;
-    rest.mark_all(list.iter().map(|entry| entry.rank).filter(|&rank| {
-        let is_own = word_of(rank) == index;
-        if is_own {
-            own |= bit_of(rank);
+fn mark_long(rest: &mut Frontier, list: &[Entry], (own, mut word): (usize, u64)) -> u64 {
+    let mut flush = |index, bits| match index == own {
+        true => word |= bits,
+        false => rest.merge(index, bits),
+    };
+    let Some(first) = list.first() else { return word };
+    let (mut index, mut bits) = (word_of(first.rank), 0);
+    for entry in list {
+        if word_of(entry.rank) != index {
+            flush(index, bits);
+            (index, bits) = (word_of(entry.rank), 0);
         }
-        !is_own
-    }));
-    word | own
+        bits |= bit_of(entry.rank);
+    }
+    flush(index, bits);
+    word
 }
 
 #[cfg(test)]

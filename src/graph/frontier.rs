@@ -90,23 +90,6 @@ impl Frontier {
         was != 0
     }
 
-    /// Adds all of `ranks`. Neighbours that share a word cost one memory access together.
-    #[inline]
-    pub(super) fn mark_all(&mut self, ranks: impl Iterator<Item = Rank>) {
-        let (mut index, mut pending) = (0, 0);
-        for rank in ranks {
-            if word_of(rank) != index && pending != 0 {
-                self.merge(index, pending);
-                pending = 0;
-            }
-            index = word_of(rank);
-            pending |= bit_of(rank);
-        }
-        if pending != 0 {
-            self.merge(index, pending);
-        }
-    }
-
     /// Removes `rank` and tells whether it was there.
     #[inline]
     pub(crate) fn clear(&mut self, rank: Rank) -> bool {
@@ -377,7 +360,7 @@ mod tests {
     fn shrinks_and_keeps_its_members() {
         let mut set = Frontier::default();
         set.grow(1_000_000);
-        set.mark_all([1, 2, 900, 65, 3].into_iter());
+        [1, 2, 900, 65, 3].into_iter().for_each(|rank| set.mark(rank));
         let before = set.bytes();
         set.shrink_to(901);
         set.check(|rank| [1, 2, 3, 65, 900].contains(&rank));
