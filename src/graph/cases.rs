@@ -36,10 +36,10 @@ fn churn(graph: &mut Graph<u32>, numbers: &mut Numbers, steps: u32) {
 #[test]
 fn memory_is_used_again() {
     let (mut graph, mut numbers) = (Graph::new(), Numbers(7));
-    churn(&mut graph, &mut numbers, 3000);
+    churn(&mut graph, &mut numbers, 10_000);
     graph.check();
     let held = graph.bytes();
-    churn(&mut graph, &mut numbers, 10_000);
+    churn(&mut graph, &mut numbers, 30_000);
     graph.check();
     assert!(graph.bytes() <= held + held / 4, "{} of {held}", graph.bytes());
 }

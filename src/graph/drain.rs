@@ -18,10 +18,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::column::CHUNK;
-use super::dirty::{Dirty, Open};
-use super::frontier::{bit_of, word_of};
-use super::pool::Entry;
-use super::{EdgeKind, Graph, Links, NONE, Rank, Record};
+use super::dirty::Open;
+use super::frontier::word_of;
+use super::lists::triggers;
+use super::{Graph, Links, NONE, Rank, Record};
 
 /// The rows of some ranks.
 type Rows<P> = Rc<[Record<P>; CHUNK]>;
@@ -146,11 +146,7 @@ impl<P: Copy> Graph<P> {
     /// Marks the dependents beyond the first, those in the open word, which the lane holds, in that; gives it back.
     #[inline(never)]
     fn mark_list(&mut self, links: Links, open: (usize, u64)) -> u64 {
-        let list = self.pool.slice(links.upper());
-        match links.has_quiet() {
-            false => self.dirty.mark_all_beside(list, open),
-            true => mark_triggers(&mut self.dirty, list, open),
-        }
+        self.dirty.mark_all_beside(triggers(&self.pool, links), open)
     }
 
     /// Makes a node dirty. Does nothing if `rank` is vacant.
@@ -167,15 +163,7 @@ impl<P: Copy> Graph<P> {
             self.dirty.mark(links.first());
         }
         if links.has_list() {
-            self.mark_list_outside(links);
-        }
-    }
-
-    fn mark_list_outside(&mut self, links: Links) {
-        let list = self.pool.slice(links.upper());
-        match links.has_quiet() {
-            false => self.dirty.mark_all(list),
-            true => triggers(list).for_each(|rank| self.dirty.mark(rank)),
+            self.dirty.mark_all(triggers(&self.pool, links));
         }
     }
 
@@ -230,23 +218,6 @@ impl<P: Copy> Graph<P> {
     pub(super) fn disturb(&mut self) {
         self.dirty.release();
     }
-}
-
-/// The triggers of a list.
-fn triggers(list: &[Entry]) -> impl Iterator<Item = Rank> {
-    list.iter().filter(|entry| entry.kind() == EdgeKind::Trigger).map(|entry| entry.rank)
-}
-
-/// Marks the triggers of a list as [`Dirty::mark_all_beside`] does.
-#[cold]
-fn mark_triggers(dirty: &mut Dirty, list: &[Entry], (index, mut word): (usize, u64)) -> u64 {
-    for rank in triggers(list) {
-        match word_of(rank) == index {
-            true => word |= bit_of(rank),
-            false => dirty.mark_elsewhere(rank),
-        }
-    }
-    word
 }
 
 /// A drain by hand.

@@ -152,25 +152,22 @@ impl<P: Copy> Graph<P> {
         !self.cold[rank as usize].input.is_empty()
     }
 
-    /// The number of trigger and passive out-edges. Looks through them if there may be others.
+    /// The number of trigger and passive out-edges. Looks through the quiet ones.
     pub(crate) fn dependents(&self, rank: Rank) -> usize {
-        if self.records[rank as usize].links.get().has_quiet() {
-            return self.outs(rank).filter(|&(_, kind)| kind != EdgeKind::Order).count();
-        }
-        self.out_len(rank) as usize
+        let order = |entry: &&Entry| entry.kind() == EdgeKind::Order;
+        self.out_len(rank) as usize - self.quiet_entries(rank).iter().filter(order).count()
     }
 
     /// Whether there is a trigger or passive out-edge.
     pub(crate) fn has_dependents(&self, rank: Rank) -> bool {
-        let quiet = self.records[rank as usize].links.get().has_quiet();
-        self.has_triggers(rank)
-            || quiet && self.outs(rank).any(|(_, kind)| kind == EdgeKind::Passive)
+        let passive = |entry: &Entry| entry.kind() == EdgeKind::Passive;
+        self.has_triggers(rank) || self.quiet_entries(rank).iter().any(passive)
     }
 
     /// Removes all edges of a node.
     pub(super) fn detach_all(&mut self, rank: Rank) {
         while self.pop_in(rank).is_some() {}
-        while let Some(last) = self.last_out(rank) {
+        while let Some(last) = self.out_positions(rank).next_back() {
             let twin = self.out_entry(rank, last);
             self.detach(twin.rank, twin.position());
         }
@@ -229,8 +226,7 @@ impl<P: Copy> Graph<P> {
                 self.set_in(rank, position, Entry::new(target, place, kind));
             }
         }
-        let first = u32::from(!self.has_triggers(rank));
-        for position in first..self.last_out(rank).map_or(first, |last| last + 1) {
+        for position in self.out_positions(rank) {
             let entry = self.out_entry(rank, position);
             let (target, place, kind) = (self.new_rank(entry.rank), entry.position(), entry.kind());
             if target == entry.rank {

@@ -1,15 +1,16 @@
 //! Where edges are kept: the list of a node's in-edges and that of its out-edges.
 //!
 //! A single in-edge is held in the node's rows, more are pooled. Of the out-edges, position 0 is for a trigger and held in
-//! the rows; position `i` beyond it is entry `i - 1` of a pooled list, in which passive and order edges may be as well. If a
-//! node has any trigger, it has one at position 0.
+//! the rows; position `i` beyond it is entry `i - 1` of a pooled list. If a node has any trigger, it has one at position 0.
+//! A list that has got a quiet edge (a passive or order one) is *mixed*: its entry 0 counts its triggers, then come these,
+//! then the quiet ones, so that who marks triggers does not meet the others.
 //!
 //! What it does not know: that an edge has two ends. It tells the twin of an entry that takes the place of another, and
 //! else leaves twins to [`edges`](super::edges).
 //!
-//! Invariants: a pooled list of in-edges has at least two entries; a row that does not say so has no quiet out-edges.
+//! Invariants: a pooled list of in-edges has at least two entries; the row of a node tells whether its list is mixed.
 //!
-//! Costs: O(1), but for the removal of a first trigger beside quiet edges, which looks for another one.
+//! Costs: O(1).
 
 use super::pool::{Entry, Pool};
 use super::{EdgeKind, Graph, Links, NONE, Rank};
@@ -98,14 +99,34 @@ impl<P: Copy> Graph<P> {
     /// The out-edges with their positions.
     pub(super) fn out_entries(&self, rank: Rank) -> impl Iterator<Item = (u32, Entry)> {
         let first = Some(self.first_out(rank)).filter(|entry| !entry.is_empty());
-        let others = self.pool.slice(self.out_list(rank));
-        first.map(|entry| (0, entry)).into_iter().chain((1..).zip(others.iter().copied()))
+        let others = (1..).zip(self.pool.slice(self.out_list(rank)).iter().copied());
+        let skipped = usize::from(self.links(rank).is_mixed());
+        first.map(|entry| (0, entry)).into_iter().chain(others.skip(skipped))
+    }
+
+    /// The passive and order out-edges.
+    pub(super) fn quiet_entries(&self, rank: Rank) -> &[Entry] {
+        let links = self.links(rank);
+        match links.list() {
+            Some(list) if links.is_mixed() => {
+                let entries = self.pool.slice(list);
+                &entries[1 + entries[0].count() as usize..]
+            }
+            _ => &[],
+        }
     }
 
     /// The number of out-edges of all kinds.
     #[inline]
     pub(super) fn out_len(&self, rank: Rank) -> u32 {
-        u32::from(self.has_triggers(rank)) + self.pool.len(self.out_list(rank))
+        let links = self.links(rank);
+        let pooled = self.pool.len(self.out_list(rank)) - u32::from(links.is_mixed());
+        u32::from(self.has_triggers(rank)) + pooled
+    }
+
+    #[inline]
+    fn links(&self, rank: Rank) -> Links {
+        self.records[rank as usize].links.get()
     }
 
     /// The out-edge at a position.
@@ -116,12 +137,11 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    /// The last position that is taken.
-    pub(super) fn last_out(&self, rank: Rank) -> Option<u32> {
-        match self.pool.len(self.out_list(rank)) {
-            0 => self.has_triggers(rank).then_some(0),
-            len => Some(len),
-        }
+    /// The positions that are taken, in their order.
+    pub(super) fn out_positions(&self, rank: Rank) -> impl DoubleEndedIterator<Item = u32> + use<P> {
+        let first = u32::from(self.links(rank).is_mixed());
+        let pooled = first..self.pool.len(self.out_list(rank));
+        self.has_triggers(rank).then_some(0).into_iter().chain(pooled.map(|index| index + 1))
     }
 
     /// The out-edge at position 0, or [`Entry::EMPTY`].
@@ -173,18 +193,63 @@ impl<P: Copy> Graph<P> {
     }
 
     fn push_out_pooled(&mut self, rank: Rank, entry: Entry) -> u32 {
-        let row = &self.records[rank as usize].links;
-        let links = row.get();
+        let quiet = entry.kind() != EdgeKind::Trigger;
+        if quiet && !self.links(rank).is_mixed() {
+            self.mix(rank);
+        }
+        if quiet || !self.links(rank).is_mixed() {
+            return self.append_out(rank, entry);
+        }
+        let list = self.out_list(rank);
+        let entries = self.pool.slice_mut(list);
+        let place = 1 + entries[0].count() as usize;
+        entries[0] = Entry::of_count(place as u32);
+        if place == entries.len() {
+            return self.append_out(rank, entry);
+        }
+        // The first of the quiet ones makes room.
+        let moved = std::mem::replace(&mut entries[place], entry);
+        let position = self.append_out(rank, moved);
+        self.tell_in(rank, position, moved);
+        place as u32 + 1
+    }
+
+    /// Appends to the list of out-edges, and gives the position.
+    #[inline]
+    fn append_out(&mut self, rank: Rank, entry: Entry) -> u32 {
+        let links = self.links(rank);
         let mut list = links.list().unwrap_or(NONE);
-        let (before, quiet) = (list, entry.kind() != EdgeKind::Trigger);
+        let before = list;
         let position = self.pool.push(&mut list, entry);
         if before == NONE && links.first() != NONE {
             self.pool.set_note(list, links.upper());
         }
-        if list != before || quiet {
-            row.set(links.with_list(list, quiet));
+        if list != before {
+            self.records[rank as usize].links.set(links.with_list(list));
         }
         position
+    }
+
+    /// Gives a list, which may be a new one, the entry that counts its triggers.
+    #[cold]
+    fn mix(&mut self, rank: Rank) {
+        let list = self.out_list(rank);
+        let count = Entry::of_count(self.pool.len(list));
+        match self.pool.slice(list).first().copied() {
+            Some(moved) => {
+                let position = self.append_out(rank, moved);
+                self.tell_in(rank, position, moved);
+                self.set_out(rank, 1, count);
+            }
+            None => drop(self.append_out(rank, count)),
+        }
+        let row = &self.records[rank as usize].links;
+        row.set(row.get().mixed());
+    }
+
+    /// Tells the twin of an out-edge that this has moved to a position.
+    fn tell_in(&mut self, rank: Rank, position: u32, moved: Entry) {
+        self.set_in(moved.rank, moved.position(), Entry::new(rank, position, moved.kind()));
     }
 
     /// Removes the out-edge at a position. Another one takes its place, and its twin is told.
@@ -197,37 +262,68 @@ impl<P: Copy> Graph<P> {
         }
     }
 
-    fn remove_out_pooled(&mut self, rank: Rank, mut list: u32, position: u32) {
-        let Some(index) = position.checked_sub(1).or_else(|| self.promote(rank, list)) else {
-            let row = &self.records[rank as usize].links;
-            return row.set(row.get().with_first(NONE));
+    fn remove_out_pooled(&mut self, rank: Rank, list: u32, position: u32) {
+        let mixed = self.links(rank).is_mixed();
+        let Some(mut hole) = position.checked_sub(1).or_else(|| self.promote(rank)) else {
+            return self.set_first_out(rank, Entry::EMPTY);
         };
-        let entries = self.pool.slice_mut(list);
-        let last = entries.len() - 1;
-        let moved = entries[last];
-        if index as usize != last {
-            entries[index as usize] = moved;
-            let twin = Entry::new(rank, index + 1, moved.kind());
-            self.set_in(moved.rank, moved.position(), twin);
+        if mixed {
+            hole = self.close_triggers(rank, list, hole);
         }
+        let last = self.pool.len(list) - 1;
+        self.move_out(rank, list, (last, hole));
+        self.pop_out(rank, list, mixed && last == 1);
+    }
+
+    /// Puts the last trigger of a list in the first place; gives the index at which it was, if there is one.
+    fn promote(&mut self, rank: Rank) -> Option<u32> {
+        let links = self.links(rank);
+        let moved = *triggers(&self.pool, links).last()?;
+        let index = triggers(&self.pool, links).len() as u32 - u32::from(!links.is_mixed());
+        self.set_first_out(rank, moved);
+        self.tell_in(rank, 0, moved);
+        Some(index)
+    }
+
+    /// Where a trigger goes from a mixed list, the last one takes its place. Gives the place that is vacant then.
+    fn close_triggers(&mut self, rank: Rank, list: u32, hole: u32) -> u32 {
+        let entries = self.pool.slice_mut(list);
+        let count = entries[0].count();
+        if hole > count {
+            return hole;
+        }
+        entries[0] = Entry::of_count(count - 1);
+        self.move_out(rank, list, (count, hole));
+        count
+    }
+
+    /// Moves an entry of a list to another index, which is vacant.
+    #[inline]
+    fn move_out(&mut self, rank: Rank, list: u32, (from, to): (u32, u32)) {
+        if from != to {
+            let entries = self.pool.slice_mut(list);
+            let moved = entries[from as usize];
+            entries[to as usize] = moved;
+            self.tell_in(rank, to + 1, moved);
+        }
+    }
+
+    /// Takes off the last entry of a list, or gives it up where `all` is to go.
+    #[inline]
+    fn pop_out(&mut self, rank: Rank, mut list: u32, all: bool) {
         let (before, note) = (list, self.pool.note(list));
-        self.pool.pop(&mut list);
+        if all {
+            self.pool.free(list);
+            list = NONE;
+        } else {
+            self.pool.pop(&mut list);
+        }
         let row = &self.records[rank as usize].links;
         if list == NONE {
             row.set(row.get().without_list(note));
         } else if list != before {
-            row.set(row.get().with_list(list, false));
+            row.set(row.get().with_list(list));
         }
-    }
-
-    /// Puts the last trigger of the list in the first place; gives the index at which it was.
-    fn promote(&mut self, rank: Rank, list: u32) -> Option<u32> {
-        let entries = self.pool.slice(list);
-        let index = entries.iter().rposition(|entry| entry.kind() == EdgeKind::Trigger)?;
-        let moved = entries[index];
-        self.set_first_out(rank, moved);
-        self.set_in(moved.rank, moved.position(), Entry::new(rank, 0, EdgeKind::Trigger));
-        Some(index as u32)
     }
 
     /// Packs the pooled lists anew, in blocks that fit, by rank. Gives back the rest.
@@ -245,10 +341,17 @@ impl<P: Copy> Graph<P> {
             if let Some(list) = links.list() {
                 let new = packed.adopt(self.pool.slice(list));
                 packed.set_note(new, self.pool.note(list));
-                record.links.set(links.with_list(new, false));
+                record.links.set(links.with_list(new));
             }
         }
         self.pool = packed;
         self.disturb();
     }
+}
+
+/// The triggers beyond the first.
+#[inline]
+pub(super) fn triggers(pool: &Pool, links: Links) -> &[Entry] {
+    let entries = pool.slice(links.list().unwrap_or(NONE));
+    if links.is_mixed() { &entries[1..=entries[0].count() as usize] } else { entries }
 }

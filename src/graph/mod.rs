@@ -140,8 +140,8 @@ impl Links {
     const NONE: Self = Self(NONE as u64);
     /// There is a list. It is the sign, which is quick to tell.
     const LIST: u64 = 1 << 63;
-    /// There may be passive and order edges in the list.
-    const QUIET: u64 = 1 << 62;
+    /// There may be others than triggers in the list.
+    const MIXED: u64 = 1 << 62;
 
     /// Just the first trigger.
     #[inline]
@@ -172,10 +172,15 @@ impl Links {
         (self.0 >> 32) as u32 & MAX_LIST
     }
 
-    /// Whether there may be others than triggers.
+    /// Whether there may be others than triggers in the list.
     #[inline]
-    fn has_quiet(self) -> bool {
-        self.0 & Self::QUIET != 0
+    fn is_mixed(self) -> bool {
+        self.0 & Self::MIXED != 0
+    }
+
+    /// The same, where there may be.
+    fn mixed(self) -> Self {
+        Self(self.0 | Self::MIXED)
     }
 
     /// Another first trigger, or none, beside a list.
@@ -184,10 +189,10 @@ impl Links {
         Self(self.0 >> 32 << 32 | u64::from(first))
     }
 
-    /// Another list of the others, in which there are `quiet` ones, too, if there were none.
+    /// Another list of the others.
     #[inline]
-    fn with_list(self, list: u32, quiet: bool) -> Self {
-        let flags = Self::LIST | self.0 & Self::QUIET | if quiet { Self::QUIET } else { 0 };
+    fn with_list(self, list: u32) -> Self {
+        let flags = Self::LIST | self.0 & Self::MIXED;
         Self(flags | u64::from(list) << 32 | u64::from(self.first()))
     }
 
@@ -434,7 +439,7 @@ impl<P: Copy> Graph<P> {
         let end = self.records.len().min(ranks.end as usize);
         (ranks.start as usize..end).filter_map(|rank| {
             let (payload, links) = self.records[rank].read();
-            let list = self.pool.slice(links.list().unwrap_or(NONE));
+            let list = lists::triggers(&self.pool, links);
             std::hint::black_box(list.iter().fold(0, |read, entry| read ^ entry.rank));
             payload
         })

@@ -43,7 +43,7 @@ pub(super) struct Entry {
     tag: u32,
 }
 
-/// The kind bits of an entry that stands for a list.
+/// The kind bits of an entry that stands for something else than an edge.
 const LIST: u32 = 3 << KIND_SHIFT;
 
 impl Entry {
@@ -68,6 +68,19 @@ impl Entry {
     #[inline]
     pub(super) fn as_list(self) -> Option<u32> {
         (self.tag >= LIST).then_some(self.rank)
+    }
+
+    /// Stands for a number of entries in a list.
+    #[inline]
+    pub(super) fn of_count(count: u32) -> Self {
+        Self { rank: count, tag: LIST }
+    }
+
+    /// That number.
+    #[inline]
+    pub(super) fn count(self) -> u32 {
+        debug_assert!(self.tag >= LIST);
+        self.rank
     }
 
     /// The position of the twin in its list.
