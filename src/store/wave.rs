@@ -503,6 +503,10 @@ impl Store {
         self.note_lap();
         match catch_unwind(AssertUnwindSafe(|| self.turn_in_span(node))) {
             Ok(outcome) => {
+                if node.has(flag::LAZY) && !node.has(flag::DEAD | flag::REFUSED | flag::REPEAT) {
+                    // What it waited for, and has read then, may have made it dirty.
+                    self.graph.borrow_mut().take_dirty(node.rank.get());
+                }
                 self.note_turn(node, outcome);
                 self.conclude(node, outcome);
             }

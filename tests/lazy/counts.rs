@@ -114,6 +114,38 @@ fn what_a_closure_does_not_read_any_more_is_left_alone() {
     assert_eq!((shown.get(), runs.get()), (5, 3));
 }
 
+/// A stale closure that waits for an input which it had before, and which waits itself, has seen it when it is through.
+#[test]
+fn a_stale_closure_runs_once_for_an_input_that_it_waits_for() {
+    let (key, first, second) = (Cell::new(0_u64), Cell::new(0_u64), Cell::new(0_u64));
+    let runs = Rc::new(Count::new(0));
+    let sum = {
+        let (first, second, runs) = (first.clone(), second.clone(), runs.clone());
+        let deep = (&second).map(|n| n + 1).materialize_lazy();
+        let inner = Cell::computed_lazy(move || second.get() + deep.get());
+        Cell::computed_lazy(move || {
+            runs.set(runs.get() + 1);
+            first.get() + inner.get()
+        })
+    };
+    let shown = {
+        let (key, sum) = (key.clone(), sum.clone());
+        Cell::computed(move || if key.get() == 0 { 0 } else { sum.get() })
+    };
+    assert_eq!((sum.get(), runs.replace(0)), (1, 1));
+    for round in 1..5 {
+        // All are stale; the first input of each has changed, so that the second is not looked at before the run.
+        first.set(round);
+        second.set(10 * round);
+        key.set(1);
+        assert_eq!((shown.get(), runs.replace(0)), (21 * round + 1, 1));
+        key.set(0);
+        first.set(0);
+        second.set(round);
+        assert_eq!((sum.get(), runs.replace(0)), (2 * round + 1, 1));
+    }
+}
+
 #[test]
 fn an_effect_wants_what_it_reads() {
     let source = Cell::new(1);
