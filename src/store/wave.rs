@@ -14,7 +14,7 @@ use super::probe::{FULL, SHORT, TALLIED, TIMED};
 use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
-use super::{Payload, Store, add, flag};
+use super::{Payload, Store, add, flag, sign};
 use crate::graph::NONE;
 
 /// Stamps start anew at a rest once the clock has come this far.
@@ -56,11 +56,11 @@ impl Store {
     pub(crate) fn run_wave(&self) {
         add(&self.counters.waves, 1);
         let _span = self.wave_span();
-        if self.eventful.get() || self.has_scope.get() {
+        if self.signs.has(sign::EVENTFUL | sign::SCOPED) {
             return self.run_rounds();
         }
         self.run_round();
-        if self.has_more.get() {
+        if self.signs.has(sign::MORE) {
             self.next_round();
             self.run_rounds();
         }
@@ -81,7 +81,7 @@ impl Store {
         if !more.contains(&id) {
             more.push(id);
         }
-        self.has_more.set(true);
+        self.signs.raise(sign::MORE);
     }
 
     /// The round, for the turn under way; none if the turn is for a read in a batch.
@@ -117,7 +117,7 @@ impl Store {
     }
 
     fn take_more(&self) {
-        if !self.has_more.replace(false) {
+        if !self.signs.take(sign::MORE) {
             return;
         }
         let mut more = self.more.take();
@@ -133,7 +133,7 @@ impl Store {
     fn run_round(&self) {
         self.note_settle();
         self.settle();
-        if self.has_refused.get() {
+        if self.signs.has(sign::REFUSED) {
             self.report_refused();
         }
         self.note_deliver();
@@ -152,12 +152,12 @@ impl Store {
             self.take_more();
             self.run_round();
             self.put_out_events();
-            if !self.queue.borrow().has_events() && !self.has_more.get() {
+            if !self.queue.borrow().has_events() && !self.signs.has(sign::MORE) {
                 break;
             }
             self.next_round();
         }
-        self.eventful.set(false);
+        self.signs.lower(sign::EVENTFUL);
         self.set_scope(scope);
     }
 
@@ -209,7 +209,7 @@ impl Store {
         if self.graph.borrow().has_dirty() {
             self.drain_all();
         }
-        while self.has_relinked.get() && self.retry_refused() {
+        while self.signs.has(sign::RELINKED) && self.retry_refused() {
             self.note_again();
             self.drain_all();
         }
@@ -431,7 +431,7 @@ impl Store {
         self.current.set(None);
         self.tick();
         self.busy.set(0);
-        if self.pending.get() {
+        if self.signs.has(sign::PENDING) {
             self.rest();
         }
     }

@@ -6,7 +6,7 @@ use super::node::{End, Event, NodeRef, drop_guarded};
 use super::probe::frames;
 use super::queue::{Inbox, Origin, Waiting, WaitingEvent, Write};
 use super::tables::LastEvent;
-use super::{Payload, Store, add, flag};
+use super::{Payload, Store, add, flag, sign};
 use crate::error::{Error, Fallible, Feedback};
 use crate::graph::NONE;
 
@@ -42,7 +42,7 @@ impl Store {
             self.touch_end(node);
         }
         drop_guarded(old, self);
-        if direct && !self.has_scope.get() {
+        if direct && !self.signs.has(sign::SCOPED) {
             self.note_emit_alone(node);
             self.note_lap();
             self.deliver_to(node);
@@ -70,7 +70,13 @@ impl Store {
     #[inline]
     fn settle_rest(&self) -> Fallible<()> {
         self.busy.set(0);
-        if self.pending.get() {
+        if self.signs.has(sign::PENDING | sign::TROUBLED) { self.rest_of_call() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rest_of_call(&self) -> Fallible<()> {
+        if self.signs.has(sign::PENDING) {
             self.rest();
         }
         self.outcome()
@@ -170,7 +176,7 @@ impl Store {
             disposal: false,
         };
         self.queue.borrow_mut().insert(at, waiting);
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
     }
 
     pub(crate) fn pop_write<T: 'static>(&self, node: NodeRef) -> Option<Write<T>> {
@@ -218,7 +224,7 @@ impl Store {
         let written = self.clock.get();
         let event = WaitingEvent { cell: id, round: last.round, written };
         self.queue.borrow_mut().push_event(event);
-        self.eventful.set(true);
+        self.signs.raise(sign::EVENTFUL);
     }
 
     /// Applies a write to the cell itself. Runs user code (the old value's `Drop`, a `modify`).
@@ -265,7 +271,7 @@ impl Store {
             drop((seen, spare));
         } else {
             self.lit.borrow_mut().push(self.id_of(node));
-            self.eventful.set(true);
+            self.signs.raise(sign::EVENTFUL);
             self.touch(node);
             drop(old);
         }
@@ -549,7 +555,7 @@ impl Store {
             node.lower(flag::INBOX);
             self.guarded(|| drop(inbox));
         }
-        self.troubled.set(true);
+        self.signs.raise(sign::TROUBLED);
         *self.trip.borrow_mut() =
             Some(Error::NoConvergence { generation: next.generation, waiting, feedback });
     }
