@@ -159,8 +159,8 @@ pub(crate) struct Store {
     round_start: Cell<u32>,
     /// The round of the open wave; numbers are never used again.
     round: Cell<u64>,
-    /// The last round that an event of the open wave was given.
-    last_round: Cell<u64>,
+    /// How many rounds after that one the last one is that an event of the open wave was given.
+    rounds_ahead: Cell<u64>,
     /// What is out of the ordinary.
     signs: Signs,
     busy: Cell<u32>,
@@ -317,7 +317,7 @@ impl Store {
             clock: Cell::new(1),
             round_start: Cell::new(1),
             round: Cell::new(0),
-            last_round: Cell::new(0),
+            rounds_ahead: Cell::new(0),
             signs: Signs::default(),
             busy: Cell::new(0),
             batch: Cell::new(0),

@@ -23,6 +23,11 @@ pub(crate) const REFUSED: u32 = 1 << 6;
 pub(crate) struct Signs(Cell<u32>);
 
 impl Signs {
+    #[inline]
+    pub(crate) fn all(&self) -> u32 {
+        self.0.get()
+    }
+
     /// Whether any of these is up.
     #[inline]
     pub(crate) fn has(&self, signs: u32) -> bool {

@@ -24,14 +24,18 @@ impl Store {
     /// Begins a wave: from here on, writes belong to its first round.
     #[inline]
     pub(crate) fn open_wave(&self) {
-        if self.clock.get() >= CLOCK_LIMIT {
+        if self.is_clock_full() {
             self.reset_clock();
         }
         self.round_start.set(self.tick());
         self.note_wave();
-        let round = self.last_round.get() + 1;
-        self.last_round.set(round);
-        self.round.set(round);
+        add(&self.round, 1);
+    }
+
+    /// Whether stamps have to start anew.
+    #[inline]
+    pub(super) fn is_clock_full(&self) -> bool {
+        self.clock.get() >= CLOCK_LIMIT
     }
 
     /// Forgets all stamps: what happened before is before all that comes.
@@ -52,7 +56,7 @@ impl Store {
     }
 
     /// Settles and delivers the open wave.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn run_wave(&self) {
         add(&self.counters.waves, 1);
         let _span = self.wave_span();
@@ -69,9 +73,8 @@ impl Store {
     #[cold]
     fn next_round(&self) {
         self.round_start.set(self.tick());
-        let round = self.round.get() + 1;
-        self.round.set(round);
-        self.last_round.set(self.last_round.get().max(round));
+        add(&self.round, 1);
+        self.rounds_ahead.set(self.rounds_ahead.get().saturating_sub(1));
     }
 
     /// Gives a node a turn in the next round of the wave.
@@ -129,13 +132,10 @@ impl Store {
         *self.more.borrow_mut() = more;
     }
 
-    #[inline]
+    #[inline(never)]
     fn run_round(&self) {
         self.note_settle();
         self.settle();
-        if self.signs.has(sign::REFUSED) {
-            self.report_refused();
-        }
         self.note_deliver();
         self.deliver();
         self.note_delivered();
@@ -157,6 +157,7 @@ impl Store {
             }
             self.next_round();
         }
+        debug_assert_eq!(self.rounds_ahead.get(), 0, "the last round of an event is over");
         self.signs.lower(sign::EVENTFUL);
         self.set_scope(scope);
     }
@@ -204,20 +205,48 @@ impl Store {
     }
 
     /// Computes all that is dirty.
-    #[inline]
+    #[inline(always)]
     fn settle(&self) {
-        if self.graph.borrow().has_dirty() {
+        let mut due = self.begin_drain() || self.begin_again();
+        while due {
             self.drain_all();
+            due = self.begin_again();
         }
-        while self.signs.has(sign::RELINKED) && self.retry_refused() {
-            self.note_again();
-            self.drain_all();
+        if self.signs.has(sign::REFUSED) {
+            self.report_refused();
         }
     }
 
-    #[inline]
+    /// Whether anything is dirty. If so, ranks are held until that is computed.
+    #[inline(always)]
+    fn begin_drain(&self) -> bool {
+        let mut graph = self.graph.borrow_mut();
+        let dirty = graph.has_dirty();
+        if dirty {
+            graph.hold_ranks(true);
+        }
+        dirty
+    }
+
+    /// Whether refused readers make the loop run again.
+    #[inline(always)]
+    fn begin_again(&self) -> bool {
+        self.signs.has(sign::RELINKED) && self.retry()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn retry(&self) -> bool {
+        let retried = self.retry_refused();
+        if retried {
+            self.note_again();
+            self.graph.borrow_mut().hold_ranks(true);
+        }
+        retried
+    }
+
+    #[inline(always)]
     fn drain_all(&self) {
-        self.graph.borrow_mut().hold_ranks(true);
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain())) {
             self.after_panic(payload);
         }

@@ -11,7 +11,23 @@ use crate::error::{Error, Fallible, Feedback};
 use crate::graph::NONE;
 
 impl Store {
-    /// Applies a write now or queues it, as rule P0 says.
+    /// Applies a plain `set` now or queues it, as rule P0 says. What each caller holds of it is the access to the store.
+    #[inline(never)]
+    pub(crate) fn set<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let ordinary = self.busy.get() | self.batch.get() | self.signs.all() == 0;
+        if ordinary && !node.has(flag::SPECIAL) && !self.is_clock_full() {
+            return self.set_alone(node, value);
+        }
+        self.set_specially(node, value)
+    }
+
+    #[inline(never)]
+    fn set_specially<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let node = self.usable(node)?;
+        self.write(node, Write::Set(value))
+    }
+
+    /// Applies a write now or queues it.
     #[inline]
     pub(crate) fn write<T: 'static>(&self, node: NodeRef, write: Write<T>) -> Fallible<()> {
         if self.busy.get() != 0 {
@@ -31,27 +47,39 @@ impl Store {
         }
     }
 
-    /// The wave of a plain `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
-    #[inline]
+    /// The wave of a plain `set`. What follows the store of the value is the same code for all types without a `Drop`.
+    #[inline(always)]
     fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
         let old = frames::Cell::write_value(node, value, self);
-        let direct = !self.graph.borrow_mut().has_triggers(node.rank.get()) && !self.visits_all();
-        if !direct {
-            self.touch_end(node);
+        if std::mem::needs_drop::<T>() {
+            self.tell_of_set(node, || drop_guarded(old, self))
+        } else {
+            self.tell_of_plain_set(node)
         }
-        drop_guarded(old, self);
-        if direct && !self.signs.has(sign::SCOPED) {
+    }
+
+    #[inline(never)]
+    fn tell_of_plain_set(&self, node: NodeRef) -> Fallible<()> {
+        self.tell_of_set(node, || ())
+    }
+
+    /// Settles and delivers a `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
+    #[inline(always)]
+    fn tell_of_set(&self, node: NodeRef, drop_old: impl FnOnce()) -> Fallible<()> {
+        let feeds = self.graph.borrow_mut().has_triggers(node.rank.get());
+        let direct = !feeds && !self.visits_all() && !self.signs.has(sign::SCOPED);
+        if direct {
+            drop_old();
             self.note_emit_alone(node);
             self.note_lap();
             self.deliver_to(node);
             add(&self.counters.rounds, 1);
             add(&self.counters.waves, 1);
         } else {
-            if direct {
-                self.touch_end(node);
-            }
+            self.touch_live(node);
+            drop_old();
             self.run_wave();
         }
         self.settle_rest()
@@ -63,6 +91,12 @@ impl Store {
         self.busy.set(1);
         self.open_wave();
         self.guarded(apply);
+        self.finish_wave()
+    }
+
+    /// Settles and delivers the open wave, then all that it caused.
+    #[inline(never)]
+    fn finish_wave(&self) -> Fallible<()> {
         self.run_wave();
         self.settle_rest()
     }
@@ -119,8 +153,7 @@ impl Store {
         }
         self.busy.set(1);
         let given = given.map_err(|payload| self.caught(payload));
-        self.run_wave();
-        self.settle_rest()?;
+        self.finish_wave()?;
         Ok(given.unwrap_or_else(|()| unreachable!("the panic of the body went on in `outcome`")))
     }
 
@@ -156,6 +189,8 @@ impl Store {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn enqueue<T: 'static>(&self, node: NodeRef, write: Write<T>) {
         self.enqueue_at(node, write, usize::MAX, usize::MAX);
     }
@@ -217,10 +252,11 @@ impl Store {
             tables.events.insert(id, LastEvent::default());
         }
         let last = &mut tables.events[id];
-        if last.round == self.last_round.get() {
-            self.last_round.set(self.last_round.get() + 1);
+        let latest = self.round.get() + self.rounds_ahead.get();
+        if last.round == latest {
+            add(&self.rounds_ahead, 1);
         }
-        last.round = self.last_round.get();
+        last.round = self.round.get() + self.rounds_ahead.get();
         let written = self.clock.get();
         let event = WaitingEvent { cell: id, round: last.round, written };
         self.queue.borrow_mut().push_event(event);
@@ -324,16 +360,27 @@ impl Store {
     /// The same for a change that a turn made: what was up to date before and is not downstream stays so.
     #[inline]
     pub(crate) fn mark_followers(&self, node: NodeRef) {
-        if node.has(flag::DEAD) {
-            return;
+        if !node.has(flag::DEAD) {
+            self.mark_followers_of_live(node);
         }
+    }
+
+    #[inline]
+    fn touch_live(&self, node: NodeRef) {
+        self.marks.set(self.marks.get() + 1);
+        self.mark_followers_of_live(node);
+    }
+
+    #[inline]
+    fn mark_followers_of_live(&self, node: NodeRef) {
         self.note_emit(node);
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
-        graph.mark_dependents_outside(rank);
         if node.subs.get() != NONE || self.visits_all() {
             graph.mark_deliver(rank);
         }
+        // Last, so that nothing of the node is held across the call.
+        graph.mark_dependents_outside(rank);
     }
 
     pub(crate) fn mark_dirty(&self, node: NodeRef) {
