@@ -18,13 +18,42 @@ impl Store {
         if ordinary && !node.has(flag::SPECIAL) && !self.is_clock_full() {
             return self.set_alone(node, value);
         }
-        self.set_specially(node, value)
+        self.set_inside(node, value)
+    }
+
+    /// A `set` that is not ordinary; the usual one is in the body of a batch.
+    #[inline(never)]
+    fn set_inside<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        // What a logger has written in the opening of the batch waits for a write like this one.
+        let waits = self.busy.get() != 0 || self.signs.has(sign::PENDING);
+        if waits || self.batch.get() == 0 || node.has(flag::SPECIAL | flag::EVENT) {
+            return self.set_specially(node, value);
+        }
+        self.set_in_batch(node, value)
     }
 
     #[inline(never)]
     fn set_specially<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         let node = self.usable(node)?;
         self.write(node, Write::Set(value))
+    }
+
+    /// A plain `set` joins the open batch. Where values have no `Drop`, no user code runs.
+    #[inline(always)]
+    fn set_in_batch<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let _busy = std::mem::needs_drop::<T>().then(|| self.enter());
+        let now = self.tick();
+        let old = node.swap(value);
+        node.stamp.set(now);
+        let told = self.tell_batch(node);
+        drop(old);
+        told
+    }
+
+    #[inline(never)]
+    fn tell_batch(&self, node: NodeRef) -> Fallible<()> {
+        self.touch_live(node);
+        Ok(())
     }
 
     /// Applies a write now or queues it.
