@@ -56,13 +56,21 @@ impl Store {
     }
 
     /// Settles and delivers the open wave.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn run_wave(&self) {
+        if !self.signs.has(sign::EVENTFUL | sign::SCOPED) {
+            return self.run_plain_wave();
+        }
         add(&self.counters.waves, 1);
         let _span = self.wave_span();
-        if self.signs.has(sign::EVENTFUL | sign::SCOPED) {
-            return self.run_rounds();
-        }
+        self.run_rounds();
+    }
+
+    /// The same for a wave without events, where no scope is current.
+    #[inline(always)]
+    pub(crate) fn run_plain_wave(&self) {
+        add(&self.counters.waves, 1);
+        let _span = self.wave_span();
         self.run_round();
         if self.signs.has(sign::MORE) {
             self.next_round();

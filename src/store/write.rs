@@ -16,7 +16,7 @@ impl Store {
     pub(crate) fn set<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
         let ordinary = self.busy.get() | self.batch.get() | self.signs.all() == 0;
         if ordinary && !node.has(flag::SPECIAL) && !self.is_clock_full() {
-            return self.set_alone(node, value);
+            return self.set_alone(node, value, false);
         }
         self.set_inside(node, value)
     }
@@ -71,19 +71,21 @@ impl Store {
             return Ok(());
         }
         match write {
-            Write::Set(value) if !node.has(flag::SPECIAL) => self.set_alone(node, value),
+            Write::Set(value) if !node.has(flag::SPECIAL) => {
+                self.set_alone(node, value, self.signs.has(sign::SCOPED))
+            }
             write => self.wave_of(|| self.apply_event(node, write)),
         }
     }
 
     /// The wave of a plain `set`. What follows the store of the value is the same code for all types without a `Drop`.
     #[inline(always)]
-    fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+    fn set_alone<T: 'static>(&self, node: NodeRef, value: T, scoped: bool) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
         let old = frames::Cell::write_value(node, value, self);
-        if std::mem::needs_drop::<T>() {
-            self.tell_of_set(node, || drop_guarded(old, self))
+        if std::mem::needs_drop::<T>() || scoped {
+            self.tell_of_set(node, scoped, || drop_guarded(old, self))
         } else {
             self.tell_of_plain_set(node)
         }
@@ -91,25 +93,27 @@ impl Store {
 
     #[inline(never)]
     fn tell_of_plain_set(&self, node: NodeRef) -> Fallible<()> {
-        self.tell_of_set(node, || ())
+        self.tell_of_set(node, false, || ())
     }
 
     /// Settles and delivers a `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
     #[inline(always)]
-    fn tell_of_set(&self, node: NodeRef, drop_old: impl FnOnce()) -> Fallible<()> {
+    fn tell_of_set(&self, node: NodeRef, scoped: bool, drop_old: impl FnOnce()) -> Fallible<()> {
         let feeds = self.graph.borrow_mut().has_triggers(node.rank.get());
-        let direct = !feeds && !self.visits_all() && !self.signs.has(sign::SCOPED);
-        if direct {
+        if feeds || scoped || self.visits_all() {
+            self.touch_live(node);
+            drop_old();
+            match scoped {
+                true => self.run_wave(),
+                false => self.run_plain_wave(),
+            }
+        } else {
             drop_old();
             self.note_emit_alone(node);
             self.note_lap();
             self.deliver_to(node);
             add(&self.counters.rounds, 1);
             add(&self.counters.waves, 1);
-        } else {
-            self.touch_live(node);
-            drop_old();
-            self.run_wave();
         }
         self.settle_rest()
     }
