@@ -10,10 +10,11 @@
 //! - **S5** the sign `PENDING` is up whenever something waits for the moment at which `busy` falls to 0.
 //!
 //! Reading order: `flag`, `sign`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
-//! `hooks`, `write` (writes and batches), `wave` (the settle loop), `look` (reads and errors); last what changing inputs need:
+//! `hooks`, `write` (writes and batches), `backlog` (writes that wait), `wave` and `rounds` (the settle loop), `look` (reads and errors); last what changing inputs need:
 //! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run),
 //! `demand` (cells that are computed when they are wanted).
 
+mod backlog;
 pub(crate) mod callback;
 pub(crate) mod closure;
 mod demand;
@@ -26,6 +27,7 @@ pub(crate) mod node;
 pub(crate) mod probe;
 mod queue;
 mod relink;
+mod rounds;
 mod sign;
 mod slab;
 mod subscribers;

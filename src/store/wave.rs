@@ -11,7 +11,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
 use super::probe::{FULL, SHORT, TALLIED, TIMED};
-use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
 use super::{Payload, Store, add, flag, sign};
@@ -78,35 +77,6 @@ impl Store {
         }
     }
 
-    #[cold]
-    fn next_round(&self) {
-        self.round_start.set(self.tick());
-        add(&self.round, 1);
-        self.rounds_ahead.set(self.rounds_ahead.get().saturating_sub(1));
-    }
-
-    /// Gives a node a turn in the next round of the wave.
-    pub(crate) fn turn_next_round(&self, node: NodeRef) {
-        let id = self.id_of(node);
-        let mut more = self.more.borrow_mut();
-        if !more.contains(&id) {
-            more.push(id);
-        }
-        self.signs.raise(sign::MORE);
-    }
-
-    /// The round, for the turn under way; none if the turn is for a read in a batch.
-    pub(crate) fn round_of_turn(&self) -> Option<u64> {
-        (self.batch.get() == 0).then(|| self.round.get())
-    }
-
-    /// Gives the node whose turn it is another one in the next round.
-    pub(crate) fn turn_again(&self) {
-        if let Some(node) = self.current.get() {
-            self.turn_next_round(node);
-        }
-    }
-
     /// The node whose turn it is, unless it has died in it.
     pub(crate) fn current_node(&self) -> Option<NodeRef> {
         self.current.get().filter(|node| !node.has(flag::DEAD))
@@ -127,89 +97,14 @@ impl Store {
         }
     }
 
-    fn take_more(&self) {
-        if !self.signs.take(sign::MORE) {
-            return;
-        }
-        let mut more = self.more.take();
-        for id in more.drain(..) {
-            if let Some(node) = self.find(id) {
-                self.mark_dirty(node);
-            }
-        }
-        *self.more.borrow_mut() = more;
-    }
-
     #[inline(never)]
-    fn run_round(&self) {
+    pub(super) fn run_round(&self) {
         self.note_settle();
         self.settle();
         self.note_deliver();
         self.deliver();
         self.note_delivered();
         add(&self.counters.rounds, 1);
-    }
-
-    /// [`Self::run_wave`] with events, each in its round, and with a scope to which callbacks do not belong.
-    #[cold]
-    #[inline(never)]
-    fn run_rounds(&self) {
-        let scope = self.set_scope(None);
-        loop {
-            self.take_events();
-            self.take_more();
-            self.run_round();
-            self.put_out_events();
-            if !self.queue.borrow().has_events() && !self.signs.has(sign::MORE) {
-                break;
-            }
-            self.next_round();
-        }
-        debug_assert_eq!(self.rounds_ahead.get(), 0, "the last round of an event is over");
-        self.signs.lower(sign::EVENTFUL);
-        self.set_scope(scope);
-    }
-
-    /// Applies the events of the round.
-    fn take_events(&self) {
-        loop {
-            let event = self.queue.borrow_mut().pop_event(self.round.get());
-            let Some(event) = event else { return };
-            if let Some(node) = self.find(event.cell) {
-                let had_ended = node.has(flag::ENDED);
-                // A later round comes after all that was written for the first: there, stamps tell the order.
-                let later = event.written < self.round_start.get();
-                if later {
-                    self.tick();
-                }
-                self.guarded(|| node.apply(self));
-                if !later {
-                    self.note_written(node, event, had_ended);
-                }
-            }
-        }
-    }
-
-    /// Notes when what an event brought was written: that is its place among what arrived in the first round.
-    fn note_written(&self, node: NodeRef, event: WaitingEvent, had_ended: bool) {
-        if node.has(flag::DEAD) {
-            return;
-        }
-        let mut tables = self.tables.borrow_mut();
-        if let Some(last) = tables.events.get_mut(event.cell) {
-            (last.stamp, last.written) = (node.stamp.get(), event.written);
-        }
-        if !had_ended && let Some(ending) = tables.ends.get_mut(event.cell) {
-            ending.written = event.written;
-        }
-    }
-
-    /// The store's clock when the last change of an event cell was written.
-    pub(crate) fn written(&self, node: NodeRef) -> u32 {
-        let id = self.id_of(node);
-        let stamp = node.stamp.get();
-        let last = self.tables.borrow().events.get(id).copied();
-        last.filter(|last| last.stamp == stamp).map_or(stamp, |last| last.written)
     }
 
     /// Computes all that is dirty.
