@@ -550,7 +550,7 @@ impl<T: 'static> Cell<T, CellMutable> {
     #[track_caller]
     #[inline]
     pub fn set(&self, value: T) {
-        expect(self.write(|| Write::Set(value)));
+        expect(with_store(|store| store.set(self.strong.node(store), value)).and_then(|set| set));
     }
 
     /// [`Cell::set`] that gives errors back, also [`Error::Ended`]. In a callback it tells of the handle only: whether

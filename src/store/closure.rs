@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
 use super::node::NodeRef;
-use super::{Store, flag};
+use super::{Store, flag, sign};
 use crate::graph::{CellKey, EdgeKind, Rank};
 use crate::scope::ScopeBody;
 
@@ -58,7 +58,7 @@ impl Store {
     pub(crate) fn set_aside(&self) -> Aside<'_> {
         Aside {
             store: self,
-            scope: if self.has_scope.get() { self.set_scope(None) } else { None },
+            scope: if self.signs.has(sign::SCOPED) { self.set_scope(None) } else { None },
             making: self.making.replace(Making::Outside),
             tracking: self.tracking.replace(false),
         }
@@ -66,7 +66,7 @@ impl Store {
 
     /// Calls `f`; what it makes is hidden in another cell, and belongs to that rather than to a scope.
     pub(crate) fn hidden<R>(&self, f: impl FnOnce() -> R) -> R {
-        if self.has_scope.get() { self.in_scope(None, f) } else { f() }
+        if self.signs.has(sign::SCOPED) { self.in_scope(None, f) } else { f() }
     }
 
     /// Runs a closure with a scope of its own. If it panics, what it has registered is called at once.
@@ -179,7 +179,7 @@ impl Store {
         }
         self.busy.set(busy);
         self.closing_depth.set(depth);
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
     }
 
     fn close_each(&self, due: &[Closing]) {

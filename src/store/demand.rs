@@ -13,7 +13,7 @@
 //! read of a stale cell is O(its stale upstream), by a list rather than recursion.
 
 use super::node::{End, NodeRef};
-use super::{Store, flag};
+use super::{Store, flag, sign};
 use crate::graph::EdgeKind;
 
 /// Whether a cell has its turn in each wave.
@@ -87,7 +87,7 @@ impl Store {
                 self.wake(node);
                 node.lower(flag::STALE);
                 self.mark_dirty(node);
-                self.pending.set(true);
+                self.signs.raise(sign::PENDING);
             }
             due.extend(self.inputs_of(node).into_iter().filter(|up| up.has(flag::LAZY)));
         }
@@ -126,9 +126,9 @@ impl Store {
     pub(crate) fn refresh(&self, node: NodeRef) {
         if self.busy.get() == 0 {
             self.settle_cone(node);
-            if self.troubled.get() {
+            if self.signs.has(sign::TROUBLED) {
                 // The caller is told when the call ends that asked for this.
-                self.pending.set(true);
+                self.signs.raise(sign::PENDING);
             }
             return;
         }

@@ -4,7 +4,7 @@
 
 use super::node::NodeRef;
 use super::tables::Hook;
-use super::{Store, flag};
+use super::{Store, flag, sign};
 use crate::graph::NONE;
 
 impl Store {
@@ -21,7 +21,7 @@ impl Store {
     fn note_observed(&self, node: NodeRef) {
         if node.has(flag::HOOKED) {
             self.hooks_due.borrow_mut().push(self.id_of(node));
-            self.pending.set(true);
+            self.signs.raise(sign::PENDING);
         }
         if node.has(flag::LAZY) {
             self.weigh(node);

@@ -10,7 +10,7 @@ use super::callback::CallbackBox;
 use super::node::{End, Kernel, NodeRef, Over, Turn, end_of_kernel};
 use super::queue::{Origin, Waiting};
 use super::tables::{Ending, Leftovers};
-use super::{Store, flag};
+use super::{Store, flag, sign};
 use crate::error::Fallible;
 use crate::graph::{CellKey, EdgeKind, NONE, Rank};
 
@@ -99,7 +99,7 @@ impl Store {
         if self.keep_events.get() > 0 {
             node.raise(flag::EVENT);
         }
-        if self.has_scope.get()
+        if self.signs.has(sign::SCOPED)
             && let Some(scope) = self.current_scope()
         {
             if scope.is_closure() {
@@ -220,7 +220,7 @@ impl Store {
     /// Puts something into the graveyard for the time when no user code is on the stack.
     pub(crate) fn entomb(&self, remains: Remains) {
         self.graveyard.borrow_mut().push(remains);
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
     }
 
     /// Drops something as soon as no user code is on the stack: now, or from the graveyard.
@@ -231,7 +231,7 @@ impl Store {
         self.busy.set(1);
         self.guarded(|| remains.bury(self));
         self.busy.set(0);
-        if self.pending.get() || self.troubled.get() {
+        if self.signs.has(sign::PENDING | sign::TROUBLED) {
             self.rest_and_report();
         }
     }
@@ -291,7 +291,7 @@ impl Store {
             yard.push(Remains::Callback(callback));
         });
         node.subs.set(NONE);
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
         counted
     }
 
@@ -391,7 +391,7 @@ impl Store {
             || {
                 self.strip(node, id);
                 // What it had goes before anybody hears of the end.
-                if self.busy.get() == 0 && self.pending.get() {
+                if self.busy.get() == 0 && self.signs.has(sign::PENDING) {
                     self.rest();
                 }
             },
@@ -443,7 +443,7 @@ impl Store {
             disposal: true,
         };
         self.queue.borrow_mut().push(waiting);
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
     }
 
     pub(crate) fn record_end(&self, node: NodeRef, id: CellKey, end: End) {

@@ -99,6 +99,19 @@ impl Store {
         place: &'static Location<'static>,
         f: impl FnOnce(&T) -> R,
     ) -> Fallible<R> {
+        let special = self.batch.get() | self.lent_count.get() | u32::from(self.tracking.get());
+        if special != 0 || node.has(flag::DISPOSED | flag::STALE) {
+            self.prepare_read(node, place)?;
+        }
+        let busy = self.enter();
+        let given = node.with(f);
+        busy.leave()?;
+        Ok(given)
+    }
+
+    /// What a read may have to do before the value is there.
+    #[inline(never)]
+    fn prepare_read(&self, node: NodeRef, place: &'static Location<'static>) -> Fallible<()> {
         let node = self.usable(node)?;
         if self.tracking.get() {
             self.track(node)?;
@@ -108,10 +121,7 @@ impl Store {
             self.refresh(node);
         }
         self.settle_for(node);
-        let busy = self.enter();
-        let given = node.with(f);
-        busy.leave()?;
-        Ok(given)
+        Ok(())
     }
 }
 

@@ -7,13 +7,14 @@
 //! - **S4** `busy` counts the user code on the stack (callbacks, closures, `Clone`/`Drop`/`PartialEq` of values; the body
 //!   of a batch is not counted). Writes are applied, waves run and memory is freed only where it was 0. Turns run only
 //!   there too, inside a closure that waits for a cell it reads (see `track`), or in a read of a stale lazy cell (see `demand`).
-//! - **S5** `pending` is set whenever something waits for the moment at which `busy` falls to 0.
+//! - **S5** the sign `PENDING` is up whenever something waits for the moment at which `busy` falls to 0.
 //!
-//! Reading order: `flag`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
-//! `hooks`, `write` (writes and batches), `wave` (the settle loop), `look` (reads and errors); last what changing inputs need:
+//! Reading order: `flag`, `sign`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
+//! `hooks`, `write` (writes and batches), `backlog` (writes that wait), `wave` and `rounds` (the settle loop), `look` (reads and errors); last what changing inputs need:
 //! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run),
 //! `demand` (cells that are computed when they are wanted).
 
+mod backlog;
 pub(crate) mod callback;
 pub(crate) mod closure;
 mod demand;
@@ -26,6 +27,8 @@ pub(crate) mod node;
 pub(crate) mod probe;
 mod queue;
 mod relink;
+mod rounds;
+mod sign;
 mod slab;
 mod subscribers;
 mod tables;
@@ -51,6 +54,7 @@ use self::closure::{Closing, Making};
 use self::node::{End, NodeRef};
 use self::probe::Probe;
 use self::queue::Queue;
+use self::sign::Signs;
 use self::slab::Slab;
 use self::subscribers::{Cursor, Subscribers};
 use self::tables::Places;
@@ -80,8 +84,8 @@ impl Default for Limits {
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) waves: Cell<u64>,
-    pub(crate) rounds: Cell<u64>,
     pub(crate) recomputations: Cell<u64>,
+    pub(crate) rounds: Cell<u64>,
     pub(crate) deliveries: Cell<u64>,
     pub(crate) stale: Cell<u64>,
 }
@@ -144,16 +148,12 @@ pub(crate) struct Store {
     stack_base: Cell<usize>,
     /// Cells on refused cycles that have got or lost an input since.
     relinked: RefCell<Vec<CellKey>>,
-    has_relinked: Cell<bool>,
     /// Switches that were refused in this settle.
     refused: RefCell<Vec<(CellKey, Box<Error>)>>,
-    has_refused: Cell<bool>,
     /// A round, and how many readers were woken in it because a cycle may be broken.
     wakes: Cell<(u64, u32)>,
     /// Cells that have more to give in the next round.
     more: RefCell<Vec<CellKey>>,
-    /// Whether there are any.
-    has_more: Cell<bool>,
     /// Whether a cell ever owned a guard that counts.
     guards_owned: Cell<bool>,
     /// Moves on at every wave, round, subscription, birth and settle for a read; stamps of changes are readings of it.
@@ -161,19 +161,14 @@ pub(crate) struct Store {
     round_start: Cell<u32>,
     /// The round of the open wave; numbers are never used again.
     round: Cell<u64>,
-    /// The last round that an event of the open wave was given.
-    last_round: Cell<u64>,
-    /// Whether a scope is current (saves a look on the hot path).
-    has_scope: Cell<bool>,
-    /// Whether the open wave has events.
-    eventful: Cell<bool>,
-    /// Whether a panic or an error waits for the outermost caller.
-    troubled: Cell<bool>,
+    /// How many rounds after that one the last one is that an event of the open wave was given.
+    rounds_ahead: Cell<u64>,
+    /// What is out of the ordinary.
+    signs: Signs,
     busy: Cell<u32>,
     batch: Cell<u32>,
     group: Cell<u32>,
     generation: Cell<u32>,
-    pending: Cell<bool>,
     /// The node whose turn it is.
     pub(crate) current: Cell<Option<NodeRef>>,
     /// The subscriber that is being called, by its index.
@@ -194,7 +189,13 @@ thread_local! {
 /// Calls `f` with the thread's store; `StoreClosed` once its thread has torn it down.
 #[inline]
 pub(crate) fn with_store<R>(f: impl FnOnce(&Store) -> R) -> Fallible<R> {
-    STORE.try_with(f).map_err(|_| Box::new(Error::StoreClosed))
+    STORE.try_with(f).map_err(|_| store_closed())
+}
+
+#[cold]
+#[inline(never)]
+fn store_closed() -> Box<Error> {
+    Box::new(Error::StoreClosed)
 }
 
 /// How a node that ended did (for kernels, which have no store at hand).
@@ -220,17 +221,20 @@ pub(crate) fn release_node(node: NodeRef) {
 }
 
 /// Hands the outcome of a call to a caller that has no `Result`.
+#[inline]
 #[track_caller]
 pub(crate) fn expect<R>(outcome: Fallible<R>) -> R {
     match outcome {
         Ok(given) => given,
-        Err(error) => refuse(&error),
+        Err(error) => refuse(error),
     }
 }
 
+/// Takes the error over, so that callers need no way to drop it.
 #[cold]
+#[inline(never)]
 #[track_caller]
-fn refuse(error: &Error) -> ! {
+fn refuse(error: Box<Error>) -> ! {
     panic!("{error}")
 }
 
@@ -254,7 +258,11 @@ impl Busy<'_> {
         let store = self.0;
         std::mem::forget(self);
         store.busy.set(store.busy.get() - 1);
-        if store.pending.get() && store.busy.get() == 0 { store.rest_and_tell() } else { Ok(()) }
+        if store.signs.has(sign::PENDING) && store.busy.get() == 0 {
+            store.rest_and_tell()
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -263,7 +271,7 @@ impl Drop for Busy<'_> {
     fn drop(&mut self) {
         let store = self.0;
         store.busy.set(store.busy.get() - 1);
-        if store.pending.get() && store.busy.get() == 0 {
+        if store.signs.has(sign::PENDING) && store.busy.get() == 0 {
             store.rest_and_report();
         }
     }
@@ -304,25 +312,19 @@ impl Store {
             waiters_feed: Cell::new(false),
             stack_base: Cell::new(0),
             relinked: RefCell::default(),
-            has_relinked: Cell::new(false),
             refused: RefCell::default(),
-            has_refused: Cell::new(false),
             wakes: Cell::new((0, 0)),
             more: RefCell::default(),
-            has_more: Cell::new(false),
             guards_owned: Cell::new(false),
             clock: Cell::new(1),
             round_start: Cell::new(1),
             round: Cell::new(0),
-            last_round: Cell::new(0),
-            has_scope: Cell::new(false),
-            eventful: Cell::new(false),
-            troubled: Cell::new(false),
+            rounds_ahead: Cell::new(0),
+            signs: Signs::default(),
             busy: Cell::new(0),
             batch: Cell::new(0),
             group: Cell::new(0),
             generation: Cell::new(0),
-            pending: Cell::new(false),
             current: Cell::new(None),
             calling: Cell::new(NONE),
             lent_count: Cell::new(0),
@@ -361,10 +363,10 @@ impl Store {
 
     #[cold]
     pub(crate) fn caught(&self, payload: Payload) {
-        self.pending.set(true);
+        self.signs.raise(sign::PENDING);
         let mut first = self.panic.borrow_mut();
         if first.is_none() {
-            self.troubled.set(true);
+            self.signs.raise(sign::TROUBLED);
             *first = Some(payload);
             return;
         }
@@ -395,7 +397,7 @@ impl Store {
     pub(crate) fn rest(&self) {
         debug_assert_eq!(self.busy.get(), 0);
         self.busy.set(1);
-        while self.pending.replace(false) {
+        while self.signs.take(sign::PENDING) {
             self.bury();
             self.call_hooks();
             if self.batch.get() > 0 {
@@ -430,12 +432,12 @@ impl Store {
     /// What the outermost call has to tell its caller: a panic goes on, a loop that was stopped is an error.
     #[inline]
     pub(crate) fn outcome(&self) -> Fallible<()> {
-        if self.troubled.get() { self.bad_outcome() } else { Ok(()) }
+        if self.signs.has(sign::TROUBLED) { self.bad_outcome() } else { Ok(()) }
     }
 
     /// A panic is under way already: what else went wrong is logged.
     fn log_outcome(&self) {
-        self.troubled.set(false);
+        self.signs.lower(sign::TROUBLED);
         let first = self.panic.borrow_mut().take();
         if let Some(payload) = first {
             log::error!("another panic in a callback of the same call: {}", message_of(&payload));
@@ -448,7 +450,7 @@ impl Store {
 
     #[cold]
     fn bad_outcome(&self) -> Fallible<()> {
-        self.troubled.set(false);
+        self.signs.lower(sign::TROUBLED);
         let payload = self.panic.borrow_mut().take();
         let trip = self.trip.borrow_mut().take();
         if let Some(payload) = payload {
@@ -474,7 +476,10 @@ impl Store {
 
     /// Makes a scope the current one; gives the former.
     pub(crate) fn set_scope(&self, body: Option<Rc<ScopeBody>>) -> Option<Rc<ScopeBody>> {
-        self.has_scope.set(body.is_some());
+        match body {
+            Some(_) => self.signs.raise(sign::SCOPED),
+            None => self.signs.lower(sign::SCOPED),
+        }
         self.scope.replace(body)
     }
 

@@ -10,7 +10,7 @@
 
 use super::node::NodeRef;
 use super::tables::Refusal;
-use super::{Store, flag};
+use super::{Store, flag, sign};
 use crate::error::{Error, Feedback};
 use crate::graph::{CellKey, EdgeKind};
 
@@ -138,13 +138,13 @@ impl Store {
         let refusal = Refusal { reader, src: self.id_of(inner), dst: self.id_of(output) };
         self.note_refusal(switcher, refusal, &path);
         self.refused.borrow_mut().push((reader, self.cycle(path)));
-        self.has_refused.set(true);
+        self.signs.raise(sign::REFUSED);
     }
 
     /// Tells the caller of switches that were refused in this settle, and have not found an edge since.
     #[cold]
     pub(crate) fn report_refused(&self) {
-        self.has_refused.set(false);
+        self.signs.lower(sign::REFUSED);
         let refused = self.refused.take();
         // The last refusal of a switch tells how it is now.
         for (place, (id, error)) in refused.iter().enumerate() {
@@ -173,14 +173,13 @@ impl Store {
     #[cold]
     fn note_relinked(&self, node: NodeRef) {
         self.relinked.borrow_mut().push(self.id_of(node));
-        self.has_relinked.set(true);
-        self.pending.set(true);
+        self.signs.raise(sign::RELINKED | sign::PENDING);
     }
 
     /// Wakes the refused readers that may read now. Tells whether there are any.
     #[cold]
     pub(crate) fn retry_refused(&self) -> bool {
-        self.has_relinked.set(false);
+        self.signs.lower(sign::RELINKED);
         // What they give now is later than what their dependents have seen of this round.
         self.tick();
         let relinked = self.relinked.take();
@@ -243,7 +242,7 @@ impl Store {
             let callback = Some(self.place(reader.place));
             let on = self.info(self.id_of(reader));
             let feedback = vec![Feedback { on, callback, wrote: self.info(relinked) }];
-            self.troubled.set(true);
+            self.signs.raise(sign::TROUBLED);
             *self.trip.borrow_mut() =
                 Some(Error::NoConvergence { generation: count, waiting: 0, feedback });
         }
@@ -252,7 +251,7 @@ impl Store {
 
     /// Runs the wave of readers that were woken outside of one.
     pub(crate) fn run_woken(&self) {
-        if self.has_relinked.get() || self.graph.borrow().has_dirty() {
+        if self.signs.has(sign::RELINKED) || self.graph.borrow().has_dirty() {
             self.open_wave();
             self.run_wave();
         }

@@ -11,10 +11,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::callback::CallbackRef;
 use super::node::{End, NodeRef, Outcome};
 use super::probe::{FULL, SHORT, TALLIED, TIMED};
-use super::queue::WaitingEvent;
 use super::tables::NumberHash;
 use super::track::is_abandoned;
-use super::{Payload, Store, add, flag};
+use super::{Payload, Store, add, flag, sign};
 use crate::graph::NONE;
 
 /// Stamps start anew at a rest once the clock has come this far.
@@ -24,14 +23,18 @@ impl Store {
     /// Begins a wave: from here on, writes belong to its first round.
     #[inline]
     pub(crate) fn open_wave(&self) {
-        if self.clock.get() >= CLOCK_LIMIT {
+        if self.is_clock_full() {
             self.reset_clock();
         }
         self.round_start.set(self.tick());
         self.note_wave();
-        let round = self.last_round.get() + 1;
-        self.last_round.set(round);
-        self.round.set(round);
+        add(&self.round, 1);
+    }
+
+    /// Whether stamps have to start anew.
+    #[inline]
+    pub(super) fn is_clock_full(&self) -> bool {
+        self.clock.get() >= CLOCK_LIMIT
     }
 
     /// Forgets all stamps: what happened before is before all that comes.
@@ -54,45 +57,23 @@ impl Store {
     /// Settles and delivers the open wave.
     #[inline]
     pub(crate) fn run_wave(&self) {
+        if !self.signs.has(sign::EVENTFUL | sign::SCOPED) {
+            return self.run_plain_wave();
+        }
         add(&self.counters.waves, 1);
         let _span = self.wave_span();
-        if self.eventful.get() || self.has_scope.get() {
-            return self.run_rounds();
-        }
+        self.run_rounds();
+    }
+
+    /// The same for a wave without events, where no scope is current.
+    #[inline(always)]
+    pub(crate) fn run_plain_wave(&self) {
+        add(&self.counters.waves, 1);
+        let _span = self.wave_span();
         self.run_round();
-        if self.has_more.get() {
+        if self.signs.has(sign::MORE) {
             self.next_round();
             self.run_rounds();
-        }
-    }
-
-    #[cold]
-    fn next_round(&self) {
-        self.round_start.set(self.tick());
-        let round = self.round.get() + 1;
-        self.round.set(round);
-        self.last_round.set(self.last_round.get().max(round));
-    }
-
-    /// Gives a node a turn in the next round of the wave.
-    pub(crate) fn turn_next_round(&self, node: NodeRef) {
-        let id = self.id_of(node);
-        let mut more = self.more.borrow_mut();
-        if !more.contains(&id) {
-            more.push(id);
-        }
-        self.has_more.set(true);
-    }
-
-    /// The round, for the turn under way; none if the turn is for a read in a batch.
-    pub(crate) fn round_of_turn(&self) -> Option<u64> {
-        (self.batch.get() == 0).then(|| self.round.get())
-    }
-
-    /// Gives the node whose turn it is another one in the next round.
-    pub(crate) fn turn_again(&self) {
-        if let Some(node) = self.current.get() {
-            self.turn_next_round(node);
         }
     }
 
@@ -116,108 +97,59 @@ impl Store {
         }
     }
 
-    fn take_more(&self) {
-        if !self.has_more.replace(false) {
-            return;
-        }
-        let mut more = self.more.take();
-        for id in more.drain(..) {
-            if let Some(node) = self.find(id) {
-                self.mark_dirty(node);
-            }
-        }
-        *self.more.borrow_mut() = more;
-    }
-
-    #[inline]
-    fn run_round(&self) {
+    #[inline(never)]
+    pub(super) fn run_round(&self) {
         self.note_settle();
         self.settle();
-        if self.has_refused.get() {
-            self.report_refused();
-        }
         self.note_deliver();
         self.deliver();
         self.note_delivered();
         add(&self.counters.rounds, 1);
     }
 
-    /// [`Self::run_wave`] with events, each in its round, and with a scope to which callbacks do not belong.
+    /// Computes all that is dirty.
+    #[inline(always)]
+    fn settle(&self) {
+        let mut due = self.begin_drain() || self.begin_again();
+        while due {
+            self.drain_all();
+            due = self.begin_again();
+        }
+        if self.signs.has(sign::REFUSED) {
+            self.report_refused();
+        }
+    }
+
+    /// Whether anything is dirty. If so, ranks are held until that is computed.
+    #[inline(always)]
+    fn begin_drain(&self) -> bool {
+        let mut graph = self.graph.borrow_mut();
+        let dirty = graph.has_dirty();
+        if dirty {
+            graph.hold_ranks(true);
+        }
+        dirty
+    }
+
+    /// Whether refused readers make the loop run again.
+    #[inline(always)]
+    fn begin_again(&self) -> bool {
+        self.signs.has(sign::RELINKED) && self.retry()
+    }
+
     #[cold]
     #[inline(never)]
-    fn run_rounds(&self) {
-        let scope = self.set_scope(None);
-        loop {
-            self.take_events();
-            self.take_more();
-            self.run_round();
-            self.put_out_events();
-            if !self.queue.borrow().has_events() && !self.has_more.get() {
-                break;
-            }
-            self.next_round();
-        }
-        self.eventful.set(false);
-        self.set_scope(scope);
-    }
-
-    /// Applies the events of the round.
-    fn take_events(&self) {
-        loop {
-            let event = self.queue.borrow_mut().pop_event(self.round.get());
-            let Some(event) = event else { return };
-            if let Some(node) = self.find(event.cell) {
-                let had_ended = node.has(flag::ENDED);
-                // A later round comes after all that was written for the first: there, stamps tell the order.
-                let later = event.written < self.round_start.get();
-                if later {
-                    self.tick();
-                }
-                self.guarded(|| node.apply(self));
-                if !later {
-                    self.note_written(node, event, had_ended);
-                }
-            }
-        }
-    }
-
-    /// Notes when what an event brought was written: that is its place among what arrived in the first round.
-    fn note_written(&self, node: NodeRef, event: WaitingEvent, had_ended: bool) {
-        if node.has(flag::DEAD) {
-            return;
-        }
-        let mut tables = self.tables.borrow_mut();
-        if let Some(last) = tables.events.get_mut(event.cell) {
-            (last.stamp, last.written) = (node.stamp.get(), event.written);
-        }
-        if !had_ended && let Some(ending) = tables.ends.get_mut(event.cell) {
-            ending.written = event.written;
-        }
-    }
-
-    /// The store's clock when the last change of an event cell was written.
-    pub(crate) fn written(&self, node: NodeRef) -> u32 {
-        let id = self.id_of(node);
-        let stamp = node.stamp.get();
-        let last = self.tables.borrow().events.get(id).copied();
-        last.filter(|last| last.stamp == stamp).map_or(stamp, |last| last.written)
-    }
-
-    /// Computes all that is dirty.
-    #[inline]
-    fn settle(&self) {
-        if self.graph.borrow().has_dirty() {
-            self.drain_all();
-        }
-        while self.has_relinked.get() && self.retry_refused() {
+    fn retry(&self) -> bool {
+        let retried = self.retry_refused();
+        if retried {
             self.note_again();
-            self.drain_all();
+            self.graph.borrow_mut().hold_ranks(true);
         }
+        retried
     }
 
-    #[inline]
+    #[inline(always)]
     fn drain_all(&self) {
-        self.graph.borrow_mut().hold_ranks(true);
         while let Err(payload) = catch_unwind(AssertUnwindSafe(|| self.drain())) {
             self.after_panic(payload);
         }
@@ -427,7 +359,7 @@ impl Store {
         self.current.set(None);
         self.tick();
         self.busy.set(0);
-        if self.pending.get() {
+        if self.signs.has(sign::PENDING) {
             self.rest();
         }
     }

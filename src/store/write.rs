@@ -4,14 +4,58 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
 use super::node::{End, Event, NodeRef, drop_guarded};
 use super::probe::frames;
-use super::queue::{Inbox, Origin, Waiting, WaitingEvent, Write};
-use super::tables::LastEvent;
-use super::{Payload, Store, add, flag};
-use crate::error::{Error, Fallible, Feedback};
+use super::queue::{Inbox, Write};
+use super::{Payload, Store, add, flag, sign};
+use crate::error::Fallible;
 use crate::graph::NONE;
 
 impl Store {
-    /// Applies a write now or queues it, as rule P0 says.
+    /// Applies a plain `set` now or queues it, as rule P0 says. What each caller holds of it is the access to the store.
+    #[inline(never)]
+    pub(crate) fn set<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let ordinary = self.busy.get() | self.batch.get() | self.signs.all() == 0;
+        if ordinary && !node.has(flag::SPECIAL) && !self.is_clock_full() {
+            return self.set_alone(node, value, false);
+        }
+        self.set_inside(node, value)
+    }
+
+    /// A `set` that is not ordinary; the usual one is in the body of a batch.
+    #[inline(never)]
+    fn set_inside<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        // What a logger has written in the opening of the batch waits for a write like this one.
+        let waits = self.busy.get() != 0 || self.signs.has(sign::PENDING);
+        if waits || self.batch.get() == 0 || node.has(flag::SPECIAL | flag::EVENT) {
+            return self.set_specially(node, value);
+        }
+        self.set_in_batch(node, value)
+    }
+
+    #[inline(never)]
+    fn set_specially<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let node = self.usable(node)?;
+        self.write(node, Write::Set(value))
+    }
+
+    /// A plain `set` joins the open batch. Where values have no `Drop`, no user code runs.
+    #[inline(always)]
+    fn set_in_batch<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+        let _busy = std::mem::needs_drop::<T>().then(|| self.enter());
+        let now = self.tick();
+        let old = node.swap(value);
+        node.stamp.set(now);
+        let told = self.tell_batch(node);
+        drop(old);
+        told
+    }
+
+    #[inline(never)]
+    fn tell_batch(&self, node: NodeRef) -> Fallible<()> {
+        self.touch_live(node);
+        Ok(())
+    }
+
+    /// Applies a write now or queues it.
     #[inline]
     pub(crate) fn write<T: 'static>(&self, node: NodeRef, write: Write<T>) -> Fallible<()> {
         if self.busy.get() != 0 {
@@ -26,33 +70,49 @@ impl Store {
             return Ok(());
         }
         match write {
-            Write::Set(value) if !node.has(flag::SPECIAL) => self.set_alone(node, value),
+            Write::Set(value) if !node.has(flag::SPECIAL) => {
+                self.set_alone(node, value, self.signs.has(sign::SCOPED))
+            }
             write => self.wave_of(|| self.apply_event(node, write)),
         }
     }
 
-    /// The wave of a plain `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
-    #[inline]
-    fn set_alone<T: 'static>(&self, node: NodeRef, value: T) -> Fallible<()> {
+    /// The wave of a plain `set`. What follows the store of the value is the same code for all types without a `Drop`.
+    #[inline(always)]
+    fn set_alone<T: 'static>(&self, node: NodeRef, value: T, scoped: bool) -> Fallible<()> {
         self.busy.set(1);
         self.open_wave();
         let old = frames::Cell::write_value(node, value, self);
-        let direct = !self.graph.borrow_mut().has_triggers(node.rank.get()) && !self.visits_all();
-        if !direct {
-            self.touch_end(node);
+        if std::mem::needs_drop::<T>() || scoped {
+            self.tell_of_set(node, scoped, || drop_guarded(old, self))
+        } else {
+            self.tell_of_plain_set(node)
         }
-        drop_guarded(old, self);
-        if direct && !self.has_scope.get() {
+    }
+
+    #[inline(never)]
+    fn tell_of_plain_set(&self, node: NodeRef) -> Fallible<()> {
+        self.tell_of_set(node, false, || ())
+    }
+
+    /// Settles and delivers a `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
+    #[inline(always)]
+    fn tell_of_set(&self, node: NodeRef, scoped: bool, drop_old: impl FnOnce()) -> Fallible<()> {
+        let feeds = self.graph.borrow_mut().has_triggers(node.rank.get());
+        if feeds || scoped || self.visits_all() {
+            self.touch_live(node);
+            drop_old();
+            match scoped {
+                true => self.run_wave(),
+                false => self.run_plain_wave(),
+            }
+        } else {
+            drop_old();
             self.note_emit_alone(node);
             self.note_lap();
             self.deliver_to(node);
             add(&self.counters.rounds, 1);
             add(&self.counters.waves, 1);
-        } else {
-            if direct {
-                self.touch_end(node);
-            }
-            self.run_wave();
         }
         self.settle_rest()
     }
@@ -63,6 +123,12 @@ impl Store {
         self.busy.set(1);
         self.open_wave();
         self.guarded(apply);
+        self.finish_wave()
+    }
+
+    /// Settles and delivers the open wave, then all that it caused.
+    #[inline(never)]
+    fn finish_wave(&self) -> Fallible<()> {
         self.run_wave();
         self.settle_rest()
     }
@@ -70,7 +136,13 @@ impl Store {
     #[inline]
     fn settle_rest(&self) -> Fallible<()> {
         self.busy.set(0);
-        if self.pending.get() {
+        if self.signs.has(sign::PENDING | sign::TROUBLED) { self.rest_of_call() } else { Ok(()) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rest_of_call(&self) -> Fallible<()> {
+        if self.signs.has(sign::PENDING) {
             self.rest();
         }
         self.outcome()
@@ -113,8 +185,7 @@ impl Store {
         }
         self.busy.set(1);
         let given = given.map_err(|payload| self.caught(payload));
-        self.run_wave();
-        self.settle_rest()?;
+        self.finish_wave()?;
         Ok(given.unwrap_or_else(|()| unreachable!("the panic of the body went on in `outcome`")))
     }
 
@@ -134,61 +205,6 @@ impl Store {
         f()
     }
 
-    /// The callback that is running.
-    fn origin(&self) -> Origin {
-        if self.calling.get() != NONE {
-            let (on, place) = self.subs.borrow().whose(self.calling.get());
-            // A callback that has unsubscribed itself has no place any more.
-            let place = (place != NONE).then(|| self.place(place));
-            return Origin { on, place };
-        }
-        match self.current.get() {
-            Some(node) if !node.has(flag::DEAD) => {
-                Origin { on: self.id_of(node), place: Some(self.place(node.place)) }
-            }
-            _ => Origin { on: Default::default(), place: None },
-        }
-    }
-
-    fn enqueue<T: 'static>(&self, node: NodeRef, write: Write<T>) {
-        self.enqueue_at(node, write, usize::MAX, usize::MAX);
-    }
-
-    /// Queues a write as number `at` of all and number `inbox_at` of its cell.
-    fn enqueue_at<T: 'static>(&self, node: NodeRef, write: Write<T>, at: usize, inbox_at: usize) {
-        if node.has(flag::DEAD) {
-            return;
-        }
-        self.with_inbox(node, |inbox: &mut Inbox<T>| {
-            inbox.insert(inbox_at.min(inbox.len()), write);
-        });
-        let waiting = Waiting {
-            cell: self.id_of(node),
-            group: self.group.get(),
-            generation: self.generation.get() + 1,
-            origin: self.origin(),
-            disposal: false,
-        };
-        self.queue.borrow_mut().insert(at, waiting);
-        self.pending.set(true);
-    }
-
-    pub(crate) fn pop_write<T: 'static>(&self, node: NodeRef) -> Option<Write<T>> {
-        self.with_inbox(node, Inbox::<T>::pop_front)
-    }
-
-    /// Borrows the inbox of a cell, making it if need be. `f` must not run user code.
-    fn with_inbox<T: 'static, R>(&self, node: NodeRef, f: impl FnOnce(&mut Inbox<T>) -> R) -> R {
-        let id = self.id_of(node);
-        let mut tables = self.tables.borrow_mut();
-        if !node.has(flag::INBOX) {
-            node.raise(flag::INBOX);
-            tables.inboxes.insert(id, Box::new(Inbox::<T>::new()));
-        }
-        let inbox: &mut dyn std::any::Any = &mut *tables.inboxes[id];
-        f(inbox.downcast_mut().expect("an inbox has the type of its cell"))
-    }
-
     /// Applies a write inside an open wave; an event waits for its round (P12).
     fn apply<T: 'static>(&self, node: NodeRef, write: Write<T>) {
         if node.has(flag::EVENT) {
@@ -201,24 +217,6 @@ impl Store {
         } else {
             self.apply_event(node, write);
         }
-    }
-
-    /// Gives the last write in the node's inbox a round.
-    fn await_round(&self, node: NodeRef) {
-        let id = self.id_of(node);
-        let mut tables = self.tables.borrow_mut();
-        if !tables.events.contains_key(id) {
-            tables.events.insert(id, LastEvent::default());
-        }
-        let last = &mut tables.events[id];
-        if last.round == self.last_round.get() {
-            self.last_round.set(self.last_round.get() + 1);
-        }
-        last.round = self.last_round.get();
-        let written = self.clock.get();
-        let event = WaitingEvent { cell: id, round: last.round, written };
-        self.queue.borrow_mut().push_event(event);
-        self.eventful.set(true);
     }
 
     /// Applies a write to the cell itself. Runs user code (the old value's `Drop`, a `modify`).
@@ -265,7 +263,7 @@ impl Store {
             drop((seen, spare));
         } else {
             self.lit.borrow_mut().push(self.id_of(node));
-            self.eventful.set(true);
+            self.signs.raise(sign::EVENTFUL);
             self.touch(node);
             drop(old);
         }
@@ -318,16 +316,27 @@ impl Store {
     /// The same for a change that a turn made: what was up to date before and is not downstream stays so.
     #[inline]
     pub(crate) fn mark_followers(&self, node: NodeRef) {
-        if node.has(flag::DEAD) {
-            return;
+        if !node.has(flag::DEAD) {
+            self.mark_followers_of_live(node);
         }
+    }
+
+    #[inline]
+    fn touch_live(&self, node: NodeRef) {
+        self.marks.set(self.marks.get() + 1);
+        self.mark_followers_of_live(node);
+    }
+
+    #[inline]
+    fn mark_followers_of_live(&self, node: NodeRef) {
         self.note_emit(node);
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
-        graph.mark_dependents_outside(rank);
         if node.subs.get() != NONE || self.visits_all() {
             graph.mark_deliver(rank);
         }
+        // Last, so that nothing of the node is held across the call.
+        graph.mark_dependents_outside(rank);
     }
 
     pub(crate) fn mark_dirty(&self, node: NodeRef) {
@@ -405,169 +414,6 @@ impl Store {
         let _lent = Lent(self);
         change(&mut value);
         value
-    }
-
-    /// A clone of the value that the cell will have once all that waits for it is applied.
-    fn last_queued<T: Clone + 'static>(&self, node: NodeRef) -> T {
-        if !node.has(flag::INBOX) {
-            return node.with(T::clone);
-        }
-        let len = self.with_inbox(node, |inbox: &mut Inbox<T>| inbox.len());
-        let mut value: Option<T> = None;
-        let mut from = 0;
-        for at in (0..len).rev() {
-            if self.is_set::<T>(node, at) {
-                value = self.clone_queued(node, at);
-                from = at + 1;
-                break;
-            }
-        }
-        let mut value = value.unwrap_or_else(|| node.with(T::clone));
-        for at in from..len {
-            self.work_off_modify(node, at, &mut value);
-        }
-        value
-    }
-
-    fn is_set<T: 'static>(&self, node: NodeRef, at: usize) -> bool {
-        self.with_inbox(node, |inbox: &mut Inbox<T>| {
-            matches!(inbox[at], Write::Set(_) | Write::SetUnless(..))
-        })
-    }
-
-    /// Clones a queued value: it is taken out meanwhile, since `Clone` is user code.
-    fn clone_queued<T: Clone + 'static>(&self, node: NodeRef, at: usize) -> Option<T> {
-        let write = self.with_inbox(node, |inbox: &mut Inbox<T>| {
-            std::mem::replace(&mut inbox[at], Write::Complete)
-        });
-        let value = match &write {
-            Write::Set(value) | Write::SetUnless(value, _) => Some(value.clone()),
-            _ => None,
-        };
-        self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = write);
-        value
-    }
-
-    /// Runs a queued `modify` on `value` now and queues what it gave in its place.
-    fn work_off_modify<T: Clone + 'static>(&self, node: NodeRef, at: usize, value: &mut T) {
-        let write = self.with_inbox(node, |inbox: &mut Inbox<T>| match inbox[at] {
-            Write::Modify(_) => Some(std::mem::replace(&mut inbox[at], Write::Complete)),
-            _ => None,
-        });
-        if let Some(Write::Modify(change)) = write {
-            change(value);
-            let given = value.clone();
-            // Still a `modify`: on a cell with a cut-off it counts as a change.
-            let change = Box::new(move |held: &mut T| *held = given);
-            self.with_inbox(node, |inbox: &mut Inbox<T>| inbox[at] = Write::Modify(change));
-        }
-    }
-
-    /// Applies the writes that callbacks made while a batch is open: they join it.
-    pub(crate) fn join_batch(&self) {
-        loop {
-            let waiting = self.queue.borrow_mut().pop();
-            let Some(waiting) = waiting else { break };
-            if !self.converges(waiting) {
-                break;
-            }
-            self.generation.set(waiting.generation);
-            self.apply_waiting(waiting);
-        }
-        self.generation.set(0);
-    }
-
-    fn apply_waiting(&self, waiting: Waiting) {
-        self.tick();
-        let Some(node) = self.find(waiting.cell) else {
-            return;
-        };
-        if waiting.disposal {
-            self.end_by_disposal(node, waiting.cell);
-        } else if node.has(flag::EVENT) {
-            self.await_round(node);
-        } else {
-            self.guarded(|| node.apply(self));
-        }
-    }
-
-    /// Runs queued writes, each wave with all that it causes, until none is left or feedback does not converge.
-    pub(crate) fn run_queue(&self) {
-        loop {
-            let waiting = self.queue.borrow_mut().pop();
-            let Some(first) = waiting else { break };
-            if !self.converges(first) {
-                break;
-            }
-            self.generation.set(first.generation);
-            self.open_wave();
-            self.apply_waiting(first);
-            loop {
-                let more = self.queue.borrow_mut().pop_of_group(first.group);
-                let Some(more) = more else { break };
-                self.apply_waiting(more);
-            }
-            self.run_wave();
-            self.bury();
-            self.call_hooks();
-        }
-        self.generation.set(0);
-    }
-
-    fn converges(&self, next: Waiting) -> bool {
-        let limits = self.limits.get();
-        let waiting = self.queue.borrow().len();
-        if next.generation.saturating_add(64) > limits.generations
-            || waiting.saturating_mul(2) > limits.waiting
-        {
-            self.queue.borrow_mut().leave_trail(next);
-        }
-        if next.generation <= limits.generations && waiting < limits.waiting {
-            return true;
-        }
-        self.stop_feedback(next, waiting + 1);
-        false
-    }
-
-    /// Drops what waits and keeps a report for the outermost caller.
-    #[cold]
-    fn stop_feedback(&self, next: Waiting, waiting: usize) {
-        let mut dropped = self.queue.borrow_mut().take_waiting();
-        dropped.push_front(next);
-        let trail = self.queue.borrow_mut().take_trail();
-        let feedback =
-            trail.into_iter().map(|(origin, wrote)| self.feedback(origin, wrote)).collect();
-        for waiting in dropped {
-            let Some(node) = self.find(waiting.cell) else {
-                continue;
-            };
-            if waiting.disposal {
-                self.record_end(node, waiting.cell, End::Complete);
-                continue;
-            }
-            let inbox = self.tables.borrow_mut().inboxes.remove(waiting.cell);
-            node.lower(flag::INBOX);
-            self.guarded(|| drop(inbox));
-        }
-        self.troubled.set(true);
-        *self.trip.borrow_mut() =
-            Some(Error::NoConvergence { generation: next.generation, waiting, feedback });
-    }
-
-    fn feedback(&self, origin: Origin, wrote: crate::graph::CellKey) -> Feedback {
-        let on = self.info(origin.on);
-        Feedback { on, callback: origin.place, wrote: self.info(wrote) }
-    }
-
-    /// Drops an event when its round is over.
-    pub(crate) fn put_out_events(&self) {
-        let mut lit = self.lit.take();
-        for id in lit.drain(..) {
-            if let Some(node) = self.find(id) {
-                self.guarded(|| node.clear());
-            }
-        }
-        *self.lit.borrow_mut() = lit;
     }
 
     /// Sends an event: the value of a `Source` is the event itself.

@@ -105,6 +105,8 @@ pub(crate) struct Probe {
     untimed: Cell<u32>,
     /// Whether more than counts is asked for in the wave under way.
     asked: Cell<bool>,
+    /// Whether that, or which waves are timed, is to be looked at when a wave begins.
+    follows: Cell<bool>,
     /// Whether the wave under way is timed.
     timed: Cell<bool>,
     /// The start of the last round in which derived cells have emitted outside of the settle loop.
@@ -143,6 +145,7 @@ impl Default for Probe {
             timing: Cell::new(Timing::Off),
             untimed: Cell::new(0),
             asked: Cell::new(period != 0),
+            follows: Cell::new(period != 0),
             timed: Cell::new(false),
             mixed: Cell::new(0),
             again: Cell::new(0),
@@ -227,6 +230,7 @@ impl Probe {
     pub(super) fn look_for_asked(&self) {
         let adds = self.tally.is_open() || self.tally.measures_levels();
         self.asked.set(self.timed.get() || adds || self.log_period.get() != 0);
+        self.follows.set(self.asked.get() || self.timing.get() != Timing::Off);
     }
 
     fn choose_timed(&self) {
@@ -302,6 +306,17 @@ impl Store {
     /// A wave begins.
     #[inline]
     pub(crate) fn note_wave(&self) {
+        if self.probe.follows.get() {
+            return self.follow_wave();
+        }
+        self.look_for_listener();
+        if self.probe.follows.get() {
+            self.probe.tally.begin_wave();
+        }
+    }
+
+    #[inline(never)]
+    fn follow_wave(&self) {
         if self.probe.timing.get() != Timing::Off || self.probe.timed.get() {
             self.probe.choose_timed();
         }
