@@ -44,14 +44,8 @@ impl Store {
         let now = self.tick();
         let old = node.swap(value);
         node.stamp.set(now);
-        let told = self.tell_batch(node);
-        drop(old);
-        told
-    }
-
-    #[inline(never)]
-    fn tell_batch(&self, node: NodeRef) -> Fallible<()> {
         self.touch_live(node);
+        drop(old);
         Ok(())
     }
 
