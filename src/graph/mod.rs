@@ -367,7 +367,7 @@ impl<P: Copy> Graph<P> {
     /// gives back the vacant ranks at the end.
     pub(crate) fn hold_ranks(&mut self, held: bool) {
         self.held = held;
-        if !held {
+        if !held && self.vacant > 0 {
             self.trim();
         }
     }

@@ -1,4 +1,5 @@
-//! The subscriber lists of all cells: one slab of entries, linked in subscription order.
+//! The subscriber lists of all cells: one slab of entries, linked in subscription order. What a fan-out reads of an entry is in
+//! one column, all else in another.
 //!
 //! It knows no values and calls nothing: it hands out which callback comes next.
 //!
@@ -27,37 +28,64 @@ impl SubKey {
     }
 }
 
-struct Entry {
+/// What a fan-out reads of an entry.
+struct Call {
     callback: Option<CallbackBox>,
-    source: CellKey,
-    prev: u32,
     next: u32,
-    version: u32,
-    /// Whether it keeps its cell alive.
-    counted: bool,
     /// The store's clock when it subscribed: what is not later it has seen.
     since: u32,
-    /// Interned place of subscription; `NONE` in a vacant entry.
-    place: u32,
+}
+
+impl Default for Call {
+    fn default() -> Self {
+        Self { callback: None, next: NONE, since: 0 }
+    }
+}
+
+/// The rest of an entry.
+struct Entry {
+    source: CellKey,
+    prev: u32,
+    version: u32,
+    place: Place,
 }
 
 impl Default for Entry {
     fn default() -> Self {
-        Self {
-            callback: None,
-            source: CellKey::default(),
-            prev: NONE,
-            next: NONE,
-            version: 0,
-            counted: false,
-            since: 0,
-            place: NONE,
-        }
+        Self { source: CellKey::default(), prev: NONE, version: 0, place: Place::VACANT }
     }
 }
 
+/// The interned place of subscription, and whether the entry keeps its cell alive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place(u32);
+
+impl Place {
+    /// That of a vacant entry.
+    const VACANT: Self = Self(NONE);
+    const UNCOUNTED: u32 = 1 << 31;
+
+    fn counted(place: u32) -> Self {
+        debug_assert!(place < Self::UNCOUNTED);
+        Self(place)
+    }
+
+    fn is_counted(self) -> bool {
+        self.0 < Self::UNCOUNTED
+    }
+
+    /// The number of the place; [`NONE`] if the entry is vacant.
+    fn number(self) -> u32 {
+        if self == Self::VACANT { NONE } else { self.0 & !Self::UNCOUNTED }
+    }
+}
+
+/// An entry stays as small as it is.
+const _: () = assert!(size_of::<Call>() + size_of::<Entry>() == 44);
+
 #[derive(Default)]
 pub(crate) struct Subscribers {
+    calls: Column<Call>,
     entries: Column<Entry>,
     free: Vec<u32>,
     /// The version that a new entry starts from.
@@ -95,6 +123,10 @@ impl Subscribers {
         &mut self.entries[index as usize]
     }
 
+    fn next(&self, index: u32) -> u32 {
+        self.calls[index as usize].next
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.live
     }
@@ -114,27 +146,26 @@ impl Subscribers {
             head => (self.at(head).prev, head, head),
         };
         let entry = self.at_mut(index);
-        *entry = Entry {
-            callback: Some(callback),
-            source,
-            prev,
-            next,
-            version: entry.version + 1,
-            since,
-            place,
-            counted: true,
-        };
-        let key = SubKey { index, version: entry.version };
-        self.at_mut(prev).next = index;
-        self.at_mut(next).prev = index;
+        let version = entry.version + 1;
+        *entry = Entry { source, prev, version, place: Place::counted(place) };
+        self.calls[index as usize] = Call { callback: Some(callback), next, since };
+        self.join(prev, index);
+        self.join(index, next);
         self.live += 1;
-        (key, head)
+        (SubKey { index, version }, head)
+    }
+
+    /// Makes two entries neighbours.
+    fn join(&mut self, prev: u32, next: u32) {
+        self.calls[prev as usize].next = next;
+        self.at_mut(next).prev = prev;
     }
 
     fn vacant(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 subscriptions");
             self.entries.push(Entry { version: self.first_version, ..Entry::default() });
+            self.calls.push(Call::default());
             index
         })
     }
@@ -142,17 +173,20 @@ impl Subscribers {
     /// The cell of a live entry.
     pub(crate) fn source(&self, key: SubKey) -> Option<CellKey> {
         let entry = self.entries.get(key.index as usize)?;
-        (entry.version == key.version && entry.place != NONE).then_some(entry.source)
+        (entry.version == key.version && entry.place != Place::VACANT).then_some(entry.source)
     }
 
     /// Whether an entry keeps its cell alive.
     pub(crate) fn is_counted(&self, key: SubKey) -> bool {
-        self.at(key.index).counted
+        self.at(key.index).place.is_counted()
     }
 
     /// Makes an entry keep no reason for its cell to live; tells whether it did before.
     pub(crate) fn stop_counting(&mut self, key: SubKey) -> bool {
-        std::mem::replace(&mut self.at_mut(key.index).counted, false)
+        let place = &mut self.at_mut(key.index).place;
+        let counted = place.is_counted();
+        place.0 |= Place::UNCOUNTED;
+        counted
     }
 
     /// Takes an entry out of its ring. Gives the ring's new head and the callback.
@@ -162,19 +196,16 @@ impl Subscribers {
         head: u32,
         key: SubKey,
     ) -> (u32, Option<CallbackBox>) {
-        let &Entry { prev, next, .. } = self.at(key.index);
+        let (prev, next) = (self.at(key.index).prev, self.next(key.index));
         if cursor.0.get() == key.index {
             cursor.0.set(if next == head { NONE } else { next });
         }
-        self.at_mut(prev).next = next;
-        self.at_mut(next).prev = prev;
         let alone = next == key.index;
         let head = if alone {
             NONE
-        } else if head == key.index {
-            next
         } else {
-            head
+            self.join(prev, next);
+            if head == key.index { next } else { head }
         };
         (head, self.vacate(key.index))
     }
@@ -182,13 +213,13 @@ impl Subscribers {
     fn vacate(&mut self, index: u32) -> Option<CallbackBox> {
         self.live -= 1;
         let entry = self.at_mut(index);
-        entry.place = NONE;
-        let (used_up, callback) = (entry.version >= u32::MAX - 1, entry.callback.take());
+        entry.place = Place::VACANT;
+        let used_up = entry.version >= u32::MAX - 1;
         // A version that is used up retires the entry: no key of it can come again.
         if !used_up {
             self.free.push(index);
         }
-        callback
+        self.calls[index as usize].callback.take()
     }
 
     /// Empties a ring, handing each callback to `each`; tells how many entries kept the cell alive.
@@ -220,7 +251,7 @@ impl Subscribers {
         index: u32,
         stamp: u32,
     ) -> Option<CallbackRef> {
-        let entry = &self.entries[index as usize];
+        let entry = &self.calls[index as usize];
         cursor.0.set(if entry.next == head { NONE } else { entry.next });
         let due = entry.since < stamp;
         entry.callback.as_ref().filter(|_| due).map(CallbackBox::handle)
@@ -229,15 +260,15 @@ impl Subscribers {
     /// The key of the entry at an index, if it is live and has subscribed before `stamp`.
     #[cfg(feature = "trace")]
     pub(crate) fn key_before(&self, index: u32, stamp: u32) -> Option<SubKey> {
-        let entry = self.at(index);
-        let called = entry.callback.is_some() && entry.since < stamp;
-        called.then_some(SubKey { index, version: entry.version })
+        let call = &self.calls[index as usize];
+        let called = call.callback.is_some() && call.since < stamp;
+        called.then_some(SubKey { index, version: self.at(index).version })
     }
 
     /// The cell and the place of the entry at an index.
     pub(crate) fn whose(&self, index: u32) -> (CellKey, u32) {
         let entry = self.at(index);
-        (entry.source, entry.place)
+        (entry.source, entry.place.number())
     }
 
     /// How many subscribers the ring at `head` has: O(n).
@@ -248,7 +279,7 @@ impl Subscribers {
     fn ring(&self, head: u32) -> impl Iterator<Item = u32> + '_ {
         let first = (head != NONE).then_some(head);
         std::iter::successors(first, move |&at| {
-            let next = self.at(at).next;
+            let next = self.next(at);
             (next != head).then_some(next)
         })
     }
@@ -257,32 +288,34 @@ impl Subscribers {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SubKey, CellKey, u32)> + '_ {
         self.entries.iter().enumerate().filter_map(|(index, entry)| {
             let key = SubKey { index: u32::try_from(index).ok()?, version: entry.version };
-            (entry.place != NONE).then_some((key, entry.source, entry.place))
+            let place = entry.place.number();
+            (place != NONE).then_some((key, entry.source, place))
         })
     }
 
     /// Forgets that every entry has seen anything (when the clock starts anew).
     pub(crate) fn reset_clock(&mut self) {
-        for index in 0..self.entries.len() {
-            self.entries[index].since = 0;
+        for index in 0..self.calls.len() {
+            self.calls[index].since = 0;
         }
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.entries.bytes() + self.free.capacity() * size_of::<u32>()
+        self.calls.bytes() + self.entries.bytes() + self.free.capacity() * size_of::<u32>()
     }
 
     pub(crate) fn entry_bytes() -> usize {
-        size_of::<Entry>()
+        size_of::<Call>() + size_of::<Entry>()
     }
 
     /// Gives back the room after the last live entry.
     pub(crate) fn shrink_to_fit(&mut self) {
         while let Some(last) = self.entries.pop() {
-            if last.place != NONE {
+            if last.place != Place::VACANT {
                 self.entries.push(last);
                 break;
             }
+            self.calls.pop();
             // Keys of the entry must not fit a later one at the same index.
             self.first_version = self.first_version.max(last.version);
         }
@@ -290,5 +323,6 @@ impl Subscribers {
         self.free.retain(|&index| (index as usize) < len);
         self.free.shrink_to_fit();
         self.entries.shrink_to_fit();
+        self.calls.shrink_to_fit();
     }
 }
