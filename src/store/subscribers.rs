@@ -241,6 +241,14 @@ impl Subscribers {
         counted
     }
 
+    /// The callback of the ring at `head` if it has one entry, which has not seen what happened at `stamp`.
+    #[inline]
+    pub(crate) fn only(&self, head: u32, stamp: u32) -> Option<CallbackRef> {
+        let entry = self.calls.get(head as usize)?;
+        let due = entry.next == head && entry.since < stamp;
+        if due { entry.callback.as_ref().map(CallbackBox::handle) } else { None }
+    }
+
     /// Moves the cursor on from an entry of the ring at `head`, and gives the callback there if it has not seen what
     /// happened at `stamp`.
     #[inline]

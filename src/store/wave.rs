@@ -497,21 +497,51 @@ impl Store {
 
     /// Calls the subscribers of a cell that have not seen what happened at `stamp`, in subscription order. A panic of
     /// one does not keep the next from its call.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
-        self.cursor.start(node.subs.get());
         self.note_first_call(node);
+        let head = node.subs.get();
+        let only = self.subs.borrow().only(head, stamp);
+        match only {
+            Some(callback) => {
+                self.call_subscriber((node, head), stamp, callback, call);
+                self.note_end_of_calls(node, 1);
+            }
+            None => self.call_ring(node, stamp, call),
+        }
+    }
+
+    /// The same where there is not just one.
+    #[inline(never)]
+    fn call_ring(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
+        self.cursor.start(node.subs.get());
         let mut calls = 0;
         while let Some(index) = self.cursor.get() {
-            let due = self.subs.borrow_mut().step(&self.cursor, node.subs.get(), index, stamp);
+            let due = self.subs.borrow().step(&self.cursor, node.subs.get(), index, stamp);
             let Some(callback) = due else { continue };
-            self.calling.set(index);
             calls += 1;
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
-                self.caught(payload);
-            }
-            self.note_call(node, stamp);
+            self.call_subscriber((node, index), stamp, callback, &call);
         }
+        self.note_end_of_calls(node, calls);
+    }
+
+    #[inline(always)]
+    fn call_subscriber(
+        &self,
+        (node, index): (NodeRef, u32),
+        stamp: u32,
+        callback: CallbackRef,
+        call: impl Fn(CallbackRef),
+    ) {
+        self.calling.set(index);
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| call(callback))) {
+            self.caught(payload);
+        }
+        self.note_call(node, stamp);
+    }
+
+    #[inline(always)]
+    fn note_end_of_calls(&self, node: NodeRef, calls: u64) {
         add(&self.counters.deliveries, calls);
         self.note_calls(node, calls);
         self.calling.set(NONE);
