@@ -53,19 +53,30 @@ impl<P: Copy> Graph<P> {
     /// Asserts I3 and I4 for one node; adds its lists, and returns the number of its entries.
     fn check_lists(&self, rank: Rank, lists: &mut Vec<u32>) -> usize {
         let input = self.cold[rank as usize].input;
-        lists.extend(input.as_list().into_iter().chain(self.records[rank as usize].links.get().list()));
+        lists.extend(
+            input.as_list().into_iter().chain(self.records[rank as usize].links.get().list()),
+        );
         assert!(input.as_list().is_none_or(|list| self.pool.len(list) > 1), "one is in the row");
         let ins: Vec<_> = (0..).zip(self.in_entries(rank)).collect();
         let outs: Vec<_> = self.out_entries(rank).collect();
         assert!(self.out_positions(rank).eq(outs.iter().map(|out| out.0)), "positions");
         let quiet = |entry: &&(u32, Entry)| entry.1.kind() != EdgeKind::Trigger;
         assert!(outs.iter().all(|out| out.0 > 0 || !quiet(&out)), "a trigger is first");
-        assert!(self.has_triggers(rank) || outs.iter().all(|out| quiet(&out)), "a trigger is first");
+        assert!(
+            self.has_triggers(rank) || outs.iter().all(|out| quiet(&out)),
+            "a trigger is first"
+        );
         let triggers = triggers(&self.pool, self.records[rank as usize].links.get());
         let parts = triggers.iter().chain(self.quiet_entries(rank));
-        assert!(parts.eq(outs.iter().filter(|out| out.0 > 0).map(|out| &out.1)), "the list's parts");
+        assert!(
+            parts.eq(outs.iter().filter(|out| out.0 > 0).map(|out| &out.1)),
+            "the list's parts"
+        );
         assert!(triggers.iter().all(|entry| entry.kind() == EdgeKind::Trigger), "triggers first");
-        assert!(self.quiet_entries(rank).iter().all(|entry| quiet(&&(0, *entry))), "then quiet ones");
+        assert!(
+            self.quiet_entries(rank).iter().all(|entry| quiet(&&(0, *entry))),
+            "then quiet ones"
+        );
         assert_eq!((ins.len() as u32, outs.len() as u32), (self.in_len(rank), self.out_len(rank)));
         let mut unique = HashSet::new();
         for &(position, entry) in &ins {

@@ -189,11 +189,11 @@ impl<P: Copy> Graph<P> {
         !self.dirty.is_empty()
     }
 
-    /// Notes that a node has something to deliver.
+    /// Notes that the node at a rank, which has this payload, has something to deliver.
     #[inline]
-    pub(crate) fn mark_deliver(&mut self, rank: Rank) {
+    pub(crate) fn mark_deliver(&mut self, rank: Rank, payload: P) {
         debug_assert!(self.is_occupied(rank), "no node at rank {rank}");
-        self.deliver.mark(rank);
+        self.deliver.mark(rank, payload);
     }
 
     /// Takes such a note back, and tells whether there was one.
@@ -206,8 +206,8 @@ impl<P: Copy> Graph<P> {
     #[inline]
     pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
         loop {
-            let rank = self.deliver.next()?;
-            if let Some(payload) = self.payload(rank) {
+            let (rank, known) = self.deliver.next()?;
+            if let Some(payload) = known.or_else(|| self.payload(rank)) {
                 return Some((rank, payload));
             }
         }
@@ -320,7 +320,7 @@ mod tests {
             graph.insert(payload);
         }
         for rank in [80, 3, 20, 3] {
-            graph.mark_deliver(rank);
+            graph.mark_deliver(rank, rank);
         }
         assert!(graph.clear_deliver(20));
         assert_eq!(graph.next_deliver(), Some((3, 3)));

@@ -1,126 +1,132 @@
 //! The nodes that have something to deliver: a set of ranks that is filled and emptied in rising order, mostly.
 //!
-//! One word of it is *open*: held apart from the bitset, so that the usual mark and the usual step touch nothing else.
+//! While it is filled in that order it is a *run*: a list, each rank with the payload of its node, so that to empty it needs
+//! no look at the rows. Whatever does not fit - a rank that is not above the last, the removal of one - turns the run
+//! into a bitset.
 //!
 //! What it does not know: which ranks are in use.
 //!
 //! Invariants:
-//! - I1: a rank is in the set if its bit is in the open word or in the bitset.
-//! - I2: where `lowest` is set, nothing is in the bitset up to the open word.
+//! - I1: the run rises; while there is anything in the bitset, nothing is added to the run.
+//! - I2: what is in the set is in the run from `next` on, or in the bitset; never in both.
 //!
-//! Costs: `mark` and `next` within the open word are a handful of instructions; going on to another word is O(levels).
+//! Costs: `mark` and `next` in a run are a handful of instructions; in the bitset O(levels). A run takes 16 bytes for each of
+//! the most nodes that ever had to deliver at once.
 
-use std::num::NonZeroU64;
-
-use super::Rank;
-use super::dirty::NO_WORD;
-use super::frontier::{Frontier, bit_of, lowest_in, word_of};
+use super::frontier::Frontier;
+use super::{NONE, Rank};
 
 /// A set of ranks.
 #[derive(Debug)]
-pub(super) struct Due {
-    /// All other words.
+pub(super) struct Due<P> {
+    /// The ranks that were added in rising order, and who is there.
+    run: Vec<(Rank, P)>,
+    /// How many of them were taken.
+    next: usize,
+    /// What may be added to the run is not below this: [`NONE`] keeps all from it.
+    floor: Rank,
+    /// The others.
     rest: Frontier,
-    /// The index of the open word; [`NO_WORD`] without one.
-    index: usize,
-    /// The open word.
-    word: u64,
-    /// Whether it is known to be the lowest.
-    lowest: bool,
 }
 
-impl Default for Due {
+impl<P> Default for Due<P> {
     fn default() -> Self {
-        Self { rest: Frontier::default(), index: NO_WORD, word: 0, lowest: false }
+        Self { run: Vec::new(), next: 0, floor: 0, rest: Frontier::default() }
     }
 }
 
-impl Due {
+impl<P: Copy> Due<P> {
     /// Makes room for ranks below `len`.
     #[inline]
     pub(super) fn grow(&mut self, len: usize) {
         self.rest.grow(len);
     }
 
-    /// Adds `rank`, for which there must be room.
+    /// Adds `rank`, for which there must be room, with the payload of the node there.
     #[inline]
-    pub(super) fn mark(&mut self, rank: Rank) {
-        if word_of(rank) != self.index {
-            self.open(word_of(rank));
+    pub(super) fn mark(&mut self, rank: Rank, payload: P) {
+        if rank < self.floor {
+            return self.mark_below(rank);
         }
-        self.word |= bit_of(rank);
+        self.floor = rank + 1;
+        self.run.push((rank, payload));
     }
 
-    /// Takes the lowest rank.
+    /// Takes the lowest rank; the payload, if it is known.
     #[inline]
-    pub(super) fn next(&mut self) -> Option<Rank> {
-        if self.word == 0 || !self.lowest {
-            self.open_lowest();
+    pub(super) fn next(&mut self) -> Option<(Rank, Option<P>)> {
+        match self.run.get(self.next) {
+            Some(&(rank, payload)) => {
+                self.next += 1;
+                Some((rank, Some(payload)))
+            }
+            None => self.next_of_rest(),
         }
-        let word = NonZeroU64::new(self.word)?;
-        self.word = word.get() & (word.get() - 1);
-        Some(lowest_in(self.index, word))
     }
 
     /// Removes `rank` and tells whether it was there.
+    #[inline]
     pub(super) fn clear(&mut self, rank: Rank) -> bool {
-        let open = word_of(rank) == self.index && self.word & bit_of(rank) != 0;
-        if open {
-            self.word &= !bit_of(rank);
+        if !self.run.is_empty() {
+            self.break_up();
         }
-        self.rest.clear(rank) || open
+        self.rest.clear(rank)
     }
 
     /// The heap bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.rest.bytes()
+        self.rest.bytes() + self.run.capacity() * size_of::<(Rank, P)>()
     }
 
     /// Gives back the memory for ranks at or after `len`, none of which may be in the set.
     pub(super) fn shrink_to(&mut self, len: usize) {
-        self.close();
+        self.break_up();
+        self.run.shrink_to_fit();
         self.rest.shrink_to(len);
     }
 
     #[cold]
     #[inline(never)]
-    fn open(&mut self, index: usize) {
-        self.close();
-        self.index = index;
+    fn mark_below(&mut self, rank: Rank) {
+        self.break_up();
+        self.rest.mark(rank);
+    }
+
+    #[inline]
+    fn next_of_rest(&mut self) -> Option<(Rank, Option<P>)> {
+        if !self.rest.is_clear() {
+            return self.take_lowest();
+        }
+        self.run.clear();
+        (self.next, self.floor) = (0, 0);
+        None
     }
 
     #[cold]
     #[inline(never)]
-    fn open_lowest(&mut self) {
-        if self.rest.is_clear() {
-            // There is no other.
-            self.lowest = true;
-            return;
-        }
-        self.close();
-        if let Some((index, word)) = self.rest.take_first_word() {
-            (self.index, self.word, self.lowest) = (index, word, true);
-        }
+    fn take_lowest(&mut self) -> Option<(Rank, Option<P>)> {
+        let rank = self.rest.lowest()?;
+        self.rest.clear(rank);
+        Some((rank, None))
     }
 
-    /// Puts the open word back.
-    fn close(&mut self) {
-        if self.word != 0 {
-            self.rest.merge(self.index, self.word);
-        }
-        (self.index, self.word, self.lowest) = (NO_WORD, 0, false);
+    /// Turns the run into bits.
+    #[cold]
+    #[inline(never)]
+    fn break_up(&mut self) {
+        self.run[self.next..].iter().for_each(|&(rank, _)| self.rest.mark(rank));
+        self.run.clear();
+        (self.next, self.floor) = (0, NONE);
     }
 
     /// Asserts the invariants, and that every member satisfies `allowed`.
     #[cfg(test)]
     pub(super) fn check(&self, allowed: impl Fn(Rank) -> bool) {
-        let mut all = self.rest.clone();
-        if self.word != 0 {
-            let below = self.rest.lowest().is_some_and(|lowest| word_of(lowest) <= self.index);
-            assert!(!self.lowest || !below, "I2: the open word is the lowest");
-            all.merge(self.index, self.word);
-        }
-        all.check(allowed);
+        let run = &self.run[self.next..];
+        assert!(run.is_sorted_by(|a, b| a.0 < b.0), "I1: the run rises");
+        assert!(self.floor == NONE || self.rest.is_empty(), "I1: a run or bits");
+        assert!(run.iter().all(|entry| allowed(entry.0)));
+        self.rest.check(allowed);
     }
 }
 
@@ -135,31 +141,56 @@ mod tests {
         let (mut due, mut model) = (Due::default(), BTreeSet::new());
         due.grow(1000);
         let mut random = 7_u32;
-        for _ in 0..20_000 {
+        for step in 0..40_000 {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let rank = (random >> 8) % 1000;
             match random >> 29 {
-                0..3 => {
-                    due.mark(rank);
+                0..2 => {
+                    due.mark(rank, rank + 1);
                     model.insert(rank);
                 }
-                3..6 => assert_eq!(due.next(), model.pop_first()),
-                _ => assert_eq!(due.clear(rank), model.remove(&rank)),
+                // In rising order.
+                2 => {
+                    let above = model.last().map_or(rank / 2, |last| last + 1 + rank % 8);
+                    if above < 1000 {
+                        due.mark(above, above + 1);
+                        model.insert(above);
+                    }
+                }
+                3..6 => {
+                    let next = due.next();
+                    assert_eq!(next.map(|next| next.0), model.pop_first());
+                    assert!(next.is_none_or(|(rank, who)| who.is_none_or(|who| who == rank + 1)));
+                }
+                6 => assert_eq!(due.clear(rank), model.remove(&rank)),
+                _ if step % 50 == 0 => {
+                    while let Some((rank, _)) = due.next() {
+                        assert!(model.remove(&rank));
+                    }
+                    assert!(model.is_empty());
+                }
+                _ => (),
             }
             due.check(|rank| model.contains(&rank));
         }
     }
 
     #[test]
-    fn what_is_marked_below_the_open_word_comes_next() {
+    fn what_rises_is_a_run_and_what_does_not_is_bits() {
         let mut due = Due::default();
         due.grow(300);
-        [70, 71, 200].into_iter().for_each(|rank| due.mark(rank));
-        assert_eq!(due.next(), Some(70));
-        due.mark(3);
+        [70, 71, 200].into_iter().for_each(|rank| due.mark(rank, ()));
+        assert_eq!((due.next(), due.rest.is_clear()), (Some((70, Some(()))), true));
+        due.mark(3, ());
+        due.mark(250, ());
+        assert!(due.run.is_empty());
+        let taken: Vec<_> = std::iter::from_fn(|| due.next()).collect();
+        assert_eq!(taken, [3, 71, 200, 250].map(|rank| (rank, None)));
+        due.mark(9, ());
+        assert_eq!(due.next(), Some((9, Some(()))), "a run again");
+        due.mark(9, ());
+        assert_eq!(due.next(), Some((9, None)), "what was taken can come again");
         due.shrink_to(300);
-        assert_eq!((due.next(), due.next()), (Some(3), Some(71)));
-        assert_eq!((due.next(), due.next()), (Some(200), None));
-        assert_eq!(due.bytes(), due.rest.bytes());
+        assert_eq!((due.next(), due.bytes()), (None, due.rest.bytes()));
     }
 }

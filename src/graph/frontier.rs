@@ -196,14 +196,6 @@ impl Frontier {
         }
     }
 
-    /// Takes the first word that is not zero out, with its index.
-    pub(super) fn take_first_word(&mut self) -> Option<(usize, u64)> {
-        let (index, word) = self.first_word()?;
-        self.words[index] = 0;
-        self.lower(index);
-        Some((index, word))
-    }
-
     /// Sets the non-zero `bits` in the word at `index`.
     #[inline]
     pub(super) fn merge(&mut self, index: usize, bits: u64) {

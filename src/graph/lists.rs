@@ -138,7 +138,10 @@ impl<P: Copy> Graph<P> {
     }
 
     /// The positions that are taken, in their order.
-    pub(super) fn out_positions(&self, rank: Rank) -> impl DoubleEndedIterator<Item = u32> + use<P> {
+    pub(super) fn out_positions(
+        &self,
+        rank: Rank,
+    ) -> impl DoubleEndedIterator<Item = u32> + use<P> {
         let first = u32::from(self.links(rank).is_mixed());
         let pooled = first..self.pool.len(self.out_list(rank));
         self.has_triggers(rank).then_some(0).into_iter().chain(pooled.map(|index| index + 1))
@@ -330,7 +333,8 @@ impl<P: Copy> Graph<P> {
     pub(super) fn repack(&mut self) {
         let of = |list: Option<u32>| Pool::slots_for(list.map_or(0, |list| self.pool.len(list)));
         let rows = self.cold.iter().zip(self.records.iter());
-        let slots = rows.map(|(cold, record)| of(cold.input.as_list()) + of(record.links.get().list()));
+        let slots =
+            rows.map(|(cold, record)| of(cold.input.as_list()) + of(record.links.get().list()));
         let mut packed = Pool::with_room(slots.sum());
         for rank in 0..self.records.len() {
             let (cold, record) = (&mut self.cold[rank], &self.records[rank]);

@@ -239,7 +239,7 @@ pub(crate) struct Graph<P: Copy> {
     /// Nodes to be computed.
     dirty: Dirty,
     /// Changed nodes that have subscribers to be told.
-    deliver: Due,
+    deliver: Due<P>,
     /// Whether no rank may be given out again for now.
     held: bool,
     /// The number of vacant ranks.

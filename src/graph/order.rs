@@ -262,8 +262,8 @@ impl<P: Copy> Graph<P> {
         if row.dirty {
             self.dirty.mark(rank);
         }
-        if row.deliver {
-            self.mark_deliver(rank);
+        if let (true, Some(payload)) = (row.deliver, self.payload(rank)) {
+            self.mark_deliver(rank, payload);
         }
     }
 

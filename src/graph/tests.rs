@@ -189,7 +189,7 @@ impl Bench {
             }
             Op::Deliver(a) => {
                 let node = self.pick(a)?;
-                self.graph.mark_deliver(self.ranks[&node]);
+                self.graph.mark_deliver(self.ranks[&node], node);
                 self.deliver.insert(node);
             }
             Op::NextDeliver => {

@@ -430,7 +430,7 @@ impl Store {
             self.record_end(node, id, End::Complete);
             self.touch_end(node);
         } else if node.subs.get() != NONE {
-            self.graph.borrow_mut().mark_deliver(node.rank.get());
+            self.graph.borrow_mut().mark_deliver(node.rank.get(), node);
         }
     }
 

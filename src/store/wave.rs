@@ -192,7 +192,7 @@ impl Store {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = node.rank.get();
                 if node.subs.get() != NONE || HOW == FULL && self.visits_all() {
-                    self.graph.borrow_mut().mark_deliver(rank);
+                    self.graph.borrow_mut().mark_deliver(rank, node);
                 }
                 lane.mark_and_next(rank, &self.graph)
             };

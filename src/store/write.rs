@@ -327,7 +327,7 @@ impl Store {
         let mut graph = self.graph.borrow_mut();
         let rank = node.rank.get();
         if node.subs.get() != NONE || self.visits_all() {
-            graph.mark_deliver(rank);
+            graph.mark_deliver(rank, node);
         }
         // Last, so that nothing of the node is held across the call.
         graph.mark_dependents_outside(rank);
