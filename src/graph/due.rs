@@ -1,20 +1,23 @@
 //! The nodes that have something to deliver: a set of ranks that is filled and emptied in rising order, mostly.
 //!
 //! While it is filled in that order it is a *run*: a list, each rank with the payload of its node, so that to empty it needs
-//! no look at the rows. Whatever does not fit - a rank that is not above the last, the removal of one - turns the run
-//! into a bitset.
+//! no look at the rows. What comes after a full run is in a bitset; and whatever does not fit - a rank that is not above the
+//! last, the removal of one - turns the run into bits.
 //!
 //! What it does not know: which ranks are in use.
 //!
 //! Invariants:
-//! - I1: the run rises; while there is anything in the bitset, nothing is added to the run.
-//! - I2: what is in the set is in the run from `next` on, or in the bitset; never in both.
+//! - I1: the run rises, and is below all that is in the bitset.
+//! - I2: what is in the set is in the run from `next` on, or in the bitset.
 //!
-//! Costs: `mark` and `next` in a run are a handful of instructions; in the bitset O(levels). A run takes 16 bytes for each of
-//! the most nodes that ever had to deliver at once.
+//! Costs: `mark` and `next` in a run are a handful of instructions; in the bitset O(levels). Nothing is allocated but
+//! where ranks are added.
 
 use super::frontier::Frontier;
 use super::{NONE, Rank};
+
+/// The most that a run can hold: 16 KiB.
+const LONGEST: usize = 1024;
 
 /// A set of ranks.
 #[derive(Debug)]
@@ -23,7 +26,7 @@ pub(super) struct Due<P> {
     run: Vec<(Rank, P)>,
     /// How many of them were taken.
     next: usize,
-    /// What may be added to the run is not below this: [`NONE`] keeps all from it.
+    /// What is added to the run, or behind it, is not below this: [`NONE`] keeps all from it.
     floor: Rank,
     /// The others.
     rest: Frontier,
@@ -40,13 +43,16 @@ impl<P: Copy> Due<P> {
     #[inline]
     pub(super) fn grow(&mut self, len: usize) {
         self.rest.grow(len);
+        if self.run.capacity() == 0 {
+            self.run.reserve_exact(LONGEST);
+        }
     }
 
     /// Adds `rank`, for which there must be room, with the payload of the node there.
     #[inline]
     pub(super) fn mark(&mut self, rank: Rank, payload: P) {
-        if rank < self.floor {
-            return self.mark_below(rank);
+        if rank < self.floor || self.run.len() == self.run.capacity() {
+            return self.mark_bit(rank);
         }
         self.floor = rank + 1;
         self.run.push((rank, payload));
@@ -81,25 +87,28 @@ impl<P: Copy> Due<P> {
     /// Gives back the memory for ranks at or after `len`, none of which may be in the set.
     pub(super) fn shrink_to(&mut self, len: usize) {
         self.break_up();
-        self.run.shrink_to_fit();
         self.rest.shrink_to(len);
     }
 
     #[cold]
     #[inline(never)]
-    fn mark_below(&mut self, rank: Rank) {
-        self.break_up();
+    fn mark_bit(&mut self, rank: Rank) {
+        if rank < self.floor {
+            self.break_up();
+        }
         self.rest.mark(rank);
     }
 
     #[inline]
     fn next_of_rest(&mut self) -> Option<(Rank, Option<P>)> {
-        if !self.rest.is_clear() {
-            return self.take_lowest();
-        }
         self.run.clear();
-        (self.next, self.floor) = (0, 0);
-        None
+        self.next = 0;
+        if self.rest.is_clear() {
+            self.floor = 0;
+            return None;
+        }
+        self.floor = NONE;
+        self.take_lowest()
     }
 
     #[cold]
@@ -124,7 +133,12 @@ impl<P: Copy> Due<P> {
     pub(super) fn check(&self, allowed: impl Fn(Rank) -> bool) {
         let run = &self.run[self.next..];
         assert!(run.is_sorted_by(|a, b| a.0 < b.0), "I1: the run rises");
-        assert!(self.floor == NONE || self.rest.is_empty(), "I1: a run or bits");
+        let above = self.rest.lowest().unwrap_or(NONE);
+        assert!(run.last().is_none_or(|last| last.0 < above), "I1: bits are above the run");
+        assert!(
+            self.floor == NONE || self.floor <= above,
+            "I1: what is added is not below the run"
+        );
         assert!(run.iter().all(|entry| allowed(entry.0)));
         self.rest.check(allowed);
     }
@@ -139,11 +153,11 @@ mod tests {
     #[test]
     fn agrees_with_a_sorted_set() {
         let (mut due, mut model) = (Due::default(), BTreeSet::new());
-        due.grow(1000);
+        due.grow(5000);
         let mut random = 7_u32;
         for step in 0..40_000 {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let rank = (random >> 8) % 1000;
+            let rank = (random >> 8) % 5000;
             match random >> 29 {
                 0..2 => {
                     due.mark(rank, rank + 1);
@@ -151,10 +165,11 @@ mod tests {
                 }
                 // In rising order.
                 2 => {
-                    let above = model.last().map_or(rank / 2, |last| last + 1 + rank % 8);
-                    if above < 1000 {
-                        due.mark(above, above + 1);
-                        model.insert(above);
+                    let above = model.last().map_or(rank / 5, |last| last + 1);
+                    let count = if rank.is_multiple_of(64) { 1500 } else { rank % 8 };
+                    for rank in above..(above + count).min(5000) {
+                        due.mark(rank, rank + 1);
+                        model.insert(rank);
                     }
                 }
                 3..6 => {
@@ -176,6 +191,32 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_full_run_is_bits() {
+        let mut due = Due::default();
+        due.grow(5000);
+        (1000..4000).for_each(|rank| due.mark(rank, ()));
+        assert_eq!((due.run.len(), due.rest.lowest()), (LONGEST, Some(1000 + LONGEST as Rank)));
+        due.check(|_| true);
+        assert_eq!(due.next(), Some((1000, Some(()))));
+        due.mark(4500, ());
+        due.mark(10, ());
+        due.check(|_| true);
+        let taken: Vec<_> = std::iter::from_fn(|| due.next()).map(|next| next.0).collect();
+        assert!(taken.into_iter().eq(std::iter::once(10).chain(1001..4000).chain([4500])));
+        (2..2000).for_each(|rank| due.mark(rank, ()));
+        for rank in 2..1500 {
+            assert_eq!(due.next().map(|next| next.0), Some(rank));
+        }
+        // The run is empty, and there are bits.
+        due.mark(1999, ());
+        due.mark(3000, ());
+        due.mark(1498, ());
+        due.check(|_| true);
+        let taken: Vec<_> = std::iter::from_fn(|| due.next()).map(|next| next.0).collect();
+        assert!(taken.into_iter().eq([1498].into_iter().chain(1500..2000).chain([3000])));
+    }
+
+    #[test]
     fn what_rises_is_a_run_and_what_does_not_is_bits() {
         let mut due = Due::default();
         due.grow(300);
@@ -191,6 +232,7 @@ mod tests {
         due.mark(9, ());
         assert_eq!(due.next(), Some((9, None)), "what was taken can come again");
         due.shrink_to(300);
-        assert_eq!((due.next(), due.bytes()), (None, due.rest.bytes()));
+        assert_eq!(due.next(), None);
+        assert_eq!(due.bytes(), due.rest.bytes() + 1024 * size_of::<(Rank, ())>());
     }
 }

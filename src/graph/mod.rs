@@ -45,7 +45,7 @@ mod check;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use column::Column;
+pub(crate) use column::{CHUNK, Column};
 #[cfg(test)]
 pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;

@@ -12,7 +12,7 @@
 use std::cell::Cell;
 
 use super::callback::{CallbackBox, CallbackRef};
-use crate::graph::{CellKey, Column, NONE};
+use crate::graph::{CHUNK, CellKey, Column, NONE};
 
 /// Which entry a guard speaks of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -244,7 +244,7 @@ impl Subscribers {
     /// The callback of the ring at `head` if it has one entry, which has not seen what happened at `stamp`.
     #[inline]
     pub(crate) fn only(&self, head: u32, stamp: u32) -> Option<CallbackRef> {
-        let entry = self.calls.get(head as usize)?;
+        let entry = &self.calls.chunk_of(head as usize)?[head as usize % CHUNK];
         let due = entry.next == head && entry.since < stamp;
         if due { entry.callback.as_ref().map(CallbackBox::handle) } else { None }
     }

@@ -501,7 +501,7 @@ impl Store {
     pub(crate) fn call_subscribers(&self, node: NodeRef, stamp: u32, call: impl Fn(CallbackRef)) {
         self.note_first_call(node);
         let head = node.subs.get();
-        let only = self.subs.borrow().only(head, stamp);
+        let only = self.subs.borrow_mut().only(head, stamp);
         match only {
             Some(callback) => {
                 self.call_subscriber((node, head), stamp, callback, call);
@@ -517,7 +517,7 @@ impl Store {
         self.cursor.start(node.subs.get());
         let mut calls = 0;
         while let Some(index) = self.cursor.get() {
-            let due = self.subs.borrow().step(&self.cursor, node.subs.get(), index, stamp);
+            let due = self.subs.borrow_mut().step(&self.cursor, node.subs.get(), index, stamp);
             let Some(callback) = due else { continue };
             calls += 1;
             self.call_subscriber((node, index), stamp, callback, &call);
