@@ -7,7 +7,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
 use crate::pipeline::{Root, derive, input_of};
 use crate::store::expect;
-use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::Input;
 
 /// Whether a node is over that goes on as long as one of its inputs does: an error of any input ends it at once,
 /// otherwise all must have completed.

@@ -8,7 +8,8 @@ use super::combine::{end_when_all, named, over_when_all};
 use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
 use crate::pipeline::{Definite, Empty, Seedness, derive, input_of};
-use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::Input;
 use crate::store::{expect, with_store};
 
 /// Values that wait until their cell may emit again: once a round (rule P12).

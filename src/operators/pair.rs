@@ -8,7 +8,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
 use crate::pipeline::{derive, input_of};
 use crate::store::expect;
-use crate::store::node::{End, Input, Kernel, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::Input;
 
 /// An input with the values that wait for their partners.
 struct Lane<T: 'static> {

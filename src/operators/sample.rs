@@ -8,7 +8,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::Fallible;
 use crate::pipeline::{Chain, Give, Plan, Root, input_of};
 use crate::store::expect;
-use crate::store::node::{End, Input, Kernel, Over, Passive, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Passive, Turn, Upstream};
+use crate::store::node::Input;
 
 /// What an operator makes of a chain's value and the one that is read beside it.
 #[doc(hidden)]

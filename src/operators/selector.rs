@@ -13,7 +13,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::{Error, Fallible, Reentry};
 use crate::graph::CellKey;
 use crate::pipeline::{derive, input_of};
-use crate::store::node::{End, Input, Kernel, Over, Passive, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Passive, Turn, Upstream};
+use crate::store::node::Input;
 use crate::store::{Store, expect, with_store};
 use crate::weak::WeakCell;
 

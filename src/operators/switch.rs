@@ -13,7 +13,8 @@ use crate::error::Fallible;
 use crate::graph::{CellKey, EdgeKind};
 use crate::pipeline::{Chain, Seedness, derive, input_of};
 use crate::store::closure::Making;
-use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::{Input, NodeRef};
 use crate::store::{Store, expect, flag, with_store};
 
 /// What the two nodes know of each other.

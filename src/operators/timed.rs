@@ -17,7 +17,8 @@ use crate::cell::{Cell, CellImmutable};
 use crate::error::{CellError, Fallible};
 use crate::graph::CellKey;
 use crate::pipeline::{derive, input_of};
-use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::{Input, NodeRef};
 use crate::store::{Store, expect, with_store};
 use crate::time::timers::{Timer, nanos, now_ns};
 

@@ -4,7 +4,8 @@ use crate::cell::Strong;
 use crate::error::Fallible;
 use crate::operators::{Gate, Stage};
 use crate::pipeline::seed::{Definite, Empty, Seedness};
-use crate::store::node::{End, Event, Input, Over, Turn, Upstream};
+use crate::store::kernel::{End, Over, Turn, Upstream};
+use crate::store::node::{Event, Input};
 use crate::store::probe::frames::operator;
 use crate::store::{expect, with_store};
 

@@ -1,6 +1,7 @@
 //! The wrapper that makes any kernel lazy.
 
-use crate::store::node::{End, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::NodeRef;
 
 /// A kernel that waits to be asked.
 pub(crate) struct Lazy<K>(pub(crate) K);

@@ -6,7 +6,7 @@ use super::chain::Give;
 use super::lazy::Lazy;
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::Fallible;
-use crate::store::node::{End, Kernel, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
 use crate::store::with_store;
 
 mod sealed {

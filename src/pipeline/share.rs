@@ -10,7 +10,8 @@ use super::seed::{Definite, derive};
 use crate::cell::{Cell, CellImmutable, Strong};
 use crate::error::{Error, Fallible};
 use crate::graph::EdgeKind;
-use crate::store::node::{End, Input, Kernel, NodeRef, Over, Turn, Upstream};
+use crate::store::kernel::{End, Kernel, Over, Turn, Upstream};
+use crate::store::node::{Input, NodeRef};
 use crate::store::{expect, with_store};
 use crate::weak::WeakCell;
 

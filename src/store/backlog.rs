@@ -3,7 +3,8 @@
 //! A write waits in two places: what is written in the inbox of its cell, whose type it has, and its turn in the queue of the
 //! store. Nothing is borrowed while user code runs, which may write again.
 
-use super::node::{End, NodeRef};
+use super::kernel::End;
+use super::node::NodeRef;
 use super::queue::{Inbox, Origin, Waiting, Write};
 use super::{Store, flag, sign};
 use crate::error::{Error, Feedback};

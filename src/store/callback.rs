@@ -8,7 +8,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use super::Store;
-use super::node::{End, Event, NodeRef};
+use super::kernel::End;
+use super::node::{Event, NodeRef};
 use super::probe::frames;
 use crate::signal::Signal;
 

@@ -12,7 +12,8 @@
 //! Costs: a cell that nobody wants costs two looks after a read, in waves that change an input of it, and then nothing. A
 //! read of a stale cell is O(its stale upstream), by a list rather than recursion.
 
-use super::node::{End, NodeRef};
+use super::kernel::End;
+use super::node::NodeRef;
 use super::{Store, flag, sign};
 use crate::graph::EdgeKind;
 

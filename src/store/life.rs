@@ -7,7 +7,8 @@
 use std::panic::Location;
 
 use super::callback::CallbackBox;
-use super::node::{End, Kernel, NodeRef, Over, Turn, end_of_kernel};
+use super::kernel::{End, Kernel, Over, Turn, end_of_kernel};
+use super::node::NodeRef;
 use super::queue::{Origin, Waiting};
 use super::tables::{Ending, Leftovers};
 use super::{Store, flag, sign};

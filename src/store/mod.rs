@@ -1,6 +1,6 @@
 //! The store of a thread: the arena, its side tables, the waiting writes and the one settle loop.
 //!
-//! It knows nothing of operators, maps or time: a derived cell is a [`Kernel`](node::Kernel) to it.
+//! It knows nothing of operators, maps or time: a derived cell is a [`Kernel`](kernel::Kernel) to it.
 //!
 //! Invariants:
 //! - **S3** nothing is borrowed while user code runs: every `RefCell` here is borrowed for a few lines that call none.
@@ -9,7 +9,7 @@
 //!   there too, inside a closure that waits for a cell it reads (see `track`), or in a read of a stale lazy cell (see `demand`).
 //! - **S5** the sign `PENDING` is up whenever something waits for the moment at which `busy` falls to 0.
 //!
-//! Reading order: `flag`, `sign`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
+//! Reading order: `flag`, `sign`, `kernel`, `node`, `callback`, `queue`, `subscribers`, `tables` (data), then `life` (birth and death), `guards`,
 //! `hooks`, `write` (writes and batches), `backlog` (writes that wait), `wave` and `rounds` (the settle loop), `look` (reads and errors); last what changing inputs need:
 //! `relink` (edges that come and go), `track` (reads that make edges), `closure` (what a closure makes at each run),
 //! `demand` (cells that are computed when they are wanted).
@@ -21,6 +21,7 @@ mod demand;
 pub(crate) mod flag;
 mod guards;
 mod hooks;
+pub(crate) mod kernel;
 mod life;
 mod look;
 pub(crate) mod node;
@@ -51,7 +52,8 @@ pub(crate) use tables::Hook;
 pub(crate) use tables::Tables;
 
 use self::closure::{Closing, Making};
-use self::node::{End, NodeRef};
+use self::kernel::End;
+use self::node::NodeRef;
 use self::probe::Probe;
 use self::queue::Queue;
 use self::sign::Signs;

@@ -14,7 +14,7 @@ use slotmap::SparseSecondaryMap;
 use uuid::Uuid;
 
 use super::closure::Closing;
-use super::node::End;
+use super::kernel::End;
 use super::subscribers::SubKey;
 use crate::graph::CellKey;
 use crate::subscription::SubscriptionGuard;

@@ -15,7 +15,8 @@ use std::panic::resume_unwind;
 use indexmap::IndexSet;
 
 use super::closure::{Closing, Making};
-use super::node::{NodeRef, Turn};
+use super::kernel::Turn;
+use super::node::NodeRef;
 use super::tables::NumberHash;
 use super::{Store, flag};
 use crate::error::Fallible;

@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::callback::CallbackRef;
-use super::node::{End, NodeRef, Outcome};
+use super::kernel::{End, Outcome};
+use super::node::NodeRef;
 use super::probe::{FULL, SHORT, TALLIED, TIMED};
 use super::tables::NumberHash;
 use super::track::is_abandoned;

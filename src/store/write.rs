@@ -2,7 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-use super::node::{End, Event, NodeRef, drop_guarded};
+use super::kernel::End;
+use super::node::{Event, NodeRef, drop_guarded};
 use super::probe::frames;
 use super::queue::{Inbox, Write};
 use super::{Payload, Store, add, flag, sign};

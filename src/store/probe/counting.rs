@@ -23,7 +23,8 @@ use super::spans::Spans;
 use super::tally::Tally;
 use crate::graph::CellKey;
 use crate::observe::periodic;
-use crate::store::node::{NodeRef, Outcome};
+use crate::store::kernel::Outcome;
+use crate::store::node::NodeRef;
 use crate::store::{Remains, Store, SubKey, flag};
 use crate::system;
 

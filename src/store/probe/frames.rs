@@ -10,7 +10,8 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 
 use crate::store::Store;
-use crate::store::node::{NodeRef, Outcome};
+use crate::store::kernel::Outcome;
+use crate::store::node::NodeRef;
 
 /// Makes the body of a function differ from that for any other type: it uses the address of the type's id, which is the
 /// type's own (a name is not: all closures of a function have the same). A local of the function is shown to code that

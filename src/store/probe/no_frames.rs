@@ -3,7 +3,8 @@
 use std::marker::PhantomData;
 
 use crate::store::Store;
-use crate::store::node::{NodeRef, Outcome};
+use crate::store::kernel::Outcome;
+use crate::store::node::NodeRef;
 
 /// See the other version.
 #[allow(clippy::extra_unused_type_parameters)]

@@ -1,7 +1,8 @@
 //! The hooks without the feature `trace`: nothing.
 
 use crate::store::Store;
-use crate::store::node::{NodeRef, Outcome};
+use crate::store::kernel::Outcome;
+use crate::store::node::NodeRef;
 
 /// Nothing, at every node.
 #[derive(Default, Debug)]
