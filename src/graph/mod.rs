@@ -246,6 +246,8 @@ pub(crate) struct Graph<P: Copy> {
     vacant: usize,
     /// The vacant ranks.
     free: Frontier,
+    /// All sets have room for the ranks below this.
+    room: usize,
     /// The number of edges.
     edges: usize,
     /// The number of ranks that reorders have changed.
@@ -276,6 +278,7 @@ impl<P: Copy> Graph<P> {
             held: false,
             vacant: 0,
             free: Frontier::default(),
+            room: 0,
             edges: 0,
             moves: 0,
             shape: 0,
@@ -316,9 +319,17 @@ impl<P: Copy> Graph<P> {
         (id, rank)
     }
 
-    /// Makes room in the bitsets.
+    /// Makes room in the sets for ranks below `len`.
     #[inline]
     fn grow_sets(&mut self, len: usize) {
+        if len > self.room {
+            self.grow_all(len.next_multiple_of(64));
+        }
+    }
+
+    #[cold]
+    fn grow_all(&mut self, len: usize) {
+        self.room = len;
         self.dirty.grow(len);
         self.deliver.grow(len);
         self.free.grow(len);
@@ -459,6 +470,7 @@ impl<P: Copy> Graph<P> {
         self.dirty.shrink_to(self.records.len());
         self.deliver.shrink_to(self.records.len());
         self.free.shrink_to(self.records.len());
+        self.room = self.records.len();
         self.disturb();
         self.scratch = Scratch::default();
     }

@@ -311,7 +311,7 @@ impl Store {
     }
 
     /// Cuts all edges to the inputs; inputs that lose their last reference join the dying (the caller is `kill`, or
-    /// calls [`Self::finish_unlink`]).
+    /// calls [`Self::let_go_of_inputs`]).
     #[inline]
     fn unlink_inputs(&self, node: NodeRef) {
         if self.graph.borrow().has_inputs(node.rank.get()) {

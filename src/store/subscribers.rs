@@ -140,17 +140,17 @@ impl Subscribers {
         place: u32,
         callback: CallbackBox,
     ) -> (SubKey, u32) {
-        let index = self.vacant();
+        let (index, version) = self.vacant();
         let (prev, next, head) = match head {
             NONE => (index, index, index),
             head => (self.at(head).prev, head, head),
         };
-        let entry = self.at_mut(index);
-        let version = entry.version + 1;
-        *entry = Entry { source, prev, version, place: Place::counted(place) };
-        self.calls[index as usize] = Call { callback: Some(callback), next, since };
-        self.join(prev, index);
-        self.join(index, next);
+        let entry = Entry { source, prev, version, place: Place::counted(place) };
+        self.put(index, entry, Call { callback: Some(callback), next, since });
+        if prev != index {
+            self.join(prev, index);
+            self.join(index, next);
+        }
         self.live += 1;
         (SubKey { index, version }, head)
     }
@@ -161,13 +161,24 @@ impl Subscribers {
         self.at_mut(next).prev = prev;
     }
 
-    fn vacant(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 subscriptions");
-            self.entries.push(Entry { version: self.first_version, ..Entry::default() });
-            self.calls.push(Call::default());
-            index
-        })
+    /// Where the next entry goes, and its version.
+    fn vacant(&mut self) -> (u32, u32) {
+        if let Some(index) = self.free.pop() {
+            return (index, self.at(index).version + 1);
+        }
+        let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 subscriptions");
+        (index, self.first_version + 1)
+    }
+
+    /// Puts an entry where it goes.
+    fn put(&mut self, index: u32, entry: Entry, call: Call) {
+        if index as usize == self.entries.len() {
+            self.entries.push(entry);
+            self.calls.push(call);
+        } else {
+            *self.at_mut(index) = entry;
+            self.calls[index as usize] = call;
+        }
     }
 
     /// The cell of a live entry.
