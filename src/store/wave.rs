@@ -411,7 +411,7 @@ impl Store {
                 self.mark_dirty(node);
                 continue;
             }
-            if !self.turn_alone(node) {
+            if !self.turn_for_read(node) {
                 return Pass::Abandoned;
             }
             if self.graph.borrow().shape() != shape {
@@ -419,6 +419,20 @@ impl Store {
             }
         }
         Pass::Done
+    }
+
+    /// Gives a dirty node its turn for somebody who reads it or what depends on it; `false` if a run was abandoned, which
+    /// leaves it dirty.
+    fn turn_for_read(&self, node: NodeRef) -> bool {
+        if !node.has(flag::STALE) {
+            return self.turn_alone(node);
+        }
+        // Its inputs may be stale without being dirty.
+        let settled = self.settle_stale(node, true);
+        if !settled && !node.has(flag::DEAD) {
+            self.mark_dirty(node);
+        }
+        settled
     }
 
     /// Gives a node its turn outside of the loop; `false` if its run was abandoned.

@@ -209,3 +209,41 @@ fn reads_allocate_no_cells_and_steady_state_counts_are_exact() {
     }
     assert_eq!(hyphae::arena::totals().recomputations - before, 1000);
 }
+
+#[test]
+fn a_lazy_cell_that_is_read_in_a_batch_visits_all_its_stale_inputs() {
+    let (a, b) = (Cell::new(0), Cell::new(0));
+    let eager = a.clone().map(|n| n + 1).materialize();
+    let inner = eager.map(|n| n + 1).materialize_lazy();
+    let sum = combine_lazy((&b, &inner), |(b, n)| b + n);
+    let (read, also) = (b.clone(), sum.clone());
+    let picked = Cell::computed_lazy(move || if read.get() % 2 == 0 { also.get() } else { 0 });
+    batch(|| a.set(1));
+    batch(|| {
+        b.set(2);
+        assert_eq!(picked.get(), 5);
+    });
+    assert_eq!((sum.get(), picked.get()), (5, 5));
+}
+
+#[test]
+fn a_lazy_cell_that_a_closure_waits_for_visits_its_stale_inputs() {
+    let (a, early) = (Cell::new(0), Cell::new(0));
+    let inner = a.clone().map(|n| n + 1).materialize_lazy();
+    // Its place in the order is between the two lazy cells.
+    let late = Rc::new(RefCell::new(None::<Cell<u64, CellImmutable>>));
+    let (read, also) = (early.clone(), late.clone());
+    let closure = Cell::computed(move || {
+        let late = also.borrow().clone();
+        read.get() + late.filter(|_| read.get() > 0).map_or(0, |late| late.get())
+    });
+    let outer = (&inner).map(|n| n + 10).materialize_lazy();
+    *late.borrow_mut() = Some(outer.clone());
+    batch(|| {
+        a.set(5);
+        early.set(1);
+    });
+    assert_eq!((closure.get(), outer.get(), inner.get()), (17, 16, 6));
+    a.set(6);
+    assert_eq!((closure.get(), outer.get(), inner.get()), (18, 17, 7));
+}
