@@ -36,7 +36,7 @@
 //! - Methods that can be misused come in pairs: `x` panics with the message of the [`Error`] that `try_x` returns.
 //!
 //! # Costs
-//! See `docs/performance.md` for measured figures: a source takes about 100 bytes, a derived cell about as much plus its
+//! See `docs/performance.md` for measured figures: a source takes about 84 bytes, a derived cell about as much plus its
 //! closure; a settle allocates nothing.
 //!
 //! # Features
