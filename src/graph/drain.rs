@@ -15,6 +15,7 @@
 //! a word.
 
 use std::cell::RefCell;
+use std::num::NonZeroU64;
 use std::rc::Rc;
 
 use super::column::CHUNK;
@@ -51,28 +52,36 @@ impl<P: Copy> Lane<P> {
         if !self.open.is_held() {
             self.word = 0;
         }
-        self.take_lowest(graph)
+        let lowest = self.lowest(graph)?;
+        self.take(lowest)
     }
 
     /// Makes all trigger dependents of the node that the lane took last dirty, and takes the next: one step of a drain
-    /// in which that node has changed. `rank` is where the node is now.
+    /// in which that node has changed. `rank` tells where the node is now.
     #[inline(always)]
-    pub(crate) fn mark_and_next(&mut self, rank: Rank, graph: &RefCell<Graph<P>>) -> Option<P> {
-        // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
-        if !self.open.is_held() {
-            graph.borrow_mut().mark_dependents_outside(rank);
-            self.word = 0;
-            return self.take_lowest(graph);
+    pub(crate) fn mark_and_next(
+        &mut self,
+        rank: impl FnOnce() -> Rank,
+        graph: &RefCell<Graph<P>>,
+    ) -> Option<P> {
+        let next = match self.chained() {
+            Some(next) => next,
+            None => {
+                self.mark(rank, graph);
+                self.lowest(graph)?
+            }
+        };
+        self.take(next)
+    }
+
+    /// The usual step of a chain: the next rank is all that becomes dirty, and the lowest. It is taken without being marked.
+    #[inline(always)]
+    fn chained(&self) -> Option<Rank> {
+        let next = self.last.wrapping_add(1);
+        if self.links.first() != next || self.links.has_list() || !self.is_free(next) {
+            return None;
         }
-        let (next, first) = (self.last.wrapping_add(1), self.links.first());
-        // A chain: its next node is all that becomes dirty, and the lowest. It is taken without being marked.
-        if first == next && self.is_free(next) && !self.links.has_list() {
-            return self.take(next);
-        }
-        if first != NONE {
-            self.mark(graph);
-        }
-        self.take_lowest(graph)
+        self.open.is_held().then_some(next)
     }
 
     /// Whether a rank that follows the last one is in the same word and not in the set.
@@ -82,35 +91,42 @@ impl<P: Copy> Lane<P> {
         (self.word | 1) >> (next % u64::BITS) & 1 == 0
     }
 
-    /// Takes the lowest rank of the lane's word, or of the first word after it that is not zero. Stores the word.
+    /// Takes the lowest rank out of the lane's word, or out of the first word after it that is not zero. Stores the word.
     #[inline(always)]
-    fn take_lowest(&mut self, graph: &RefCell<Graph<P>>) -> Option<P> {
+    fn lowest(&mut self, graph: &RefCell<Graph<P>>) -> Option<Rank> {
         loop {
-            if self.word == 0 {
+            let Some(word) = NonZeroU64::new(self.word) else {
                 (self.last, self.word, self.rows) = graph.borrow_mut().open_word()?;
-            }
-            let rank = self.last & !(u64::BITS - 1) | self.word.trailing_zeros();
+                continue;
+            };
             self.word &= self.word - 1;
             self.open.store(self.word);
-            let taken = self.take(rank);
-            if taken.is_some() {
-                return taken;
-            }
+            return Some(self.last & !(u64::BITS - 1) | word.trailing_zeros());
         }
     }
 
-    /// Takes the node at a rank of the lane's own word.
+    /// Takes the node at a rank of the lane's own word, which is occupied (I2).
     #[inline(always)]
     fn take(&mut self, rank: Rank) -> Option<P> {
         let (payload, links) = self.rows[rank as usize % CHUNK].read();
+        debug_assert!(payload.is_some(), "rank {rank} is vacant");
         (self.last, self.links) = (rank, links);
         payload
     }
 
-    /// Marks the dependents of the node that was taken last, of which there is one at least.
+    /// Marks the dependents of the node that was taken last.
     #[inline(always)]
-    fn mark(&mut self, graph: &RefCell<Graph<P>>) {
+    fn mark(&mut self, rank: impl FnOnce() -> Rank, graph: &RefCell<Graph<P>>) {
+        // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
+        if !self.open.is_held() {
+            graph.borrow_mut().mark_dependents_outside(rank());
+            self.word = 0;
+            return;
+        }
         let (first, index) = (self.links.first(), word_of(self.last));
+        if first == NONE {
+            return;
+        }
         if word_of(first) == index {
             self.word |= 1 << (first % u64::BITS);
             if !self.links.has_list() {
@@ -237,7 +253,7 @@ impl<P: Copy> Graph<P> {
         lane: &mut Option<Lane<P>>,
     ) -> Option<(Rank, P)> {
         let lane = lane.as_mut()?;
-        self.in_cell(|graph| lane.mark_and_next(rank, graph)).map(|payload| (lane.last, payload))
+        self.in_cell(|graph| lane.mark_and_next(|| rank, graph)).map(|payload| (lane.last, payload))
     }
 
     fn in_cell<R>(&mut self, f: impl FnOnce(&RefCell<Self>) -> R) -> R {

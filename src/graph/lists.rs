@@ -356,6 +356,9 @@ impl<P: Copy> Graph<P> {
 /// The triggers beyond the first.
 #[inline]
 pub(super) fn triggers(pool: &Pool, links: Links) -> &[Entry] {
-    let entries = pool.slice(links.list().unwrap_or(NONE));
+    if !links.has_list() {
+        return &[];
+    }
+    let entries = pool.slice(links.upper());
     if links.is_mixed() { &entries[1..=entries[0].count() as usize] } else { entries }
 }

@@ -7,10 +7,10 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::Store;
 use super::kernel::End;
 use super::node::{Event, NodeRef};
 use super::probe::frames;
+use super::{Store, flag};
 use crate::signal::Signal;
 
 /// A signal whose value type is erased on the way to a subscriber.
@@ -26,6 +26,11 @@ impl<'a> Lent<'a> {
 /// A callback in the list of a node.
 trait Callback {
     fn call(&mut self, signal: Lent<'_>);
+    /// Calls it with the value of its node.
+    ///
+    /// # Safety
+    /// It was put on this node, whose fan-out makes signals of the node's own value.
+    unsafe fn call_with_value(&mut self, node: NodeRef);
 }
 
 /// A callback at an address that stays, so that it can be called while its entry in the list is taken away.
@@ -61,6 +66,14 @@ impl CallbackRef {
         // SAFETY: N6: the box is alive, and no other call of it is under way.
         unsafe { (*self.0.as_ptr()).call(signal) }
     }
+
+    /// Calls it with the value of the node that it was put on, which is not that of a `Source`: there the value is an event.
+    #[inline]
+    pub(crate) fn call_with_value(self, node: NodeRef) {
+        debug_assert!(!node.has(flag::SOURCE));
+        // SAFETY: N6, as in `call`. N2: the flag says that the node has the vtable of `fanout`, not of `fanout_event`.
+        unsafe { (*self.0.as_ptr()).call_with_value(node) }
+    }
 }
 
 /// A callback for cells of `T`.
@@ -77,6 +90,13 @@ impl<T: 'static, F: FnMut(&Signal<'_, T>) + 'static> Callback for Typed<T, F> {
         let signal: &Signal<'_, T> = unsafe { signal.0.cast::<Signal<'_, T>>().as_ref() };
         frames::tell_apart::<F>();
         (self.callback)(signal);
+    }
+
+    #[inline]
+    unsafe fn call_with_value(&mut self, node: NodeRef) {
+        // SAFETY: N2: by the caller's promise the value is a `T`. N3: lent for the call only.
+        let value: &T = unsafe { &*node.value_ptr::<T>() };
+        (self.callback)(&Signal::Value(value));
     }
 }
 

@@ -191,9 +191,9 @@ impl Store {
                 lane.next(&self.graph)
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
-                let rank = node.rank.get();
+                let rank = || node.rank.get();
                 if node.subs.get() != NONE || HOW == FULL && self.visits_all() {
-                    self.graph.borrow_mut().mark_deliver(rank, node);
+                    self.graph.borrow_mut().mark_deliver(rank(), node);
                 }
                 lane.mark_and_next(rank, &self.graph)
             };
@@ -482,10 +482,28 @@ impl Store {
     }
 
     /// Tells the subscribers of a cell what this round has brought.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver_to(&self, node: NodeRef) {
+        // The usual case needs nothing of the node that depends on its type, so that the call is made from here. A
+        // profiler is to see it below a frame that names the type.
+        if cfg!(not(feature = "profiling")) && !node.has(flag::ENDED | flag::SOURCE) {
+            return self.deliver_value(node);
+        }
+        self.deliver_typed(node);
+    }
+
+    #[inline(never)]
+    fn deliver_typed(&self, node: NodeRef) {
         let _span = self.fanout_span(node);
         node.fanout(self);
+    }
+
+    #[inline(always)]
+    fn deliver_value(&self, node: NodeRef) {
+        if self.brought_value(node) {
+            let stamp = node.stamp.get();
+            self.call_subscribers(node, stamp, |callback| callback.call_with_value(node));
+        }
     }
 
     /// Whether the cell took a value in this round.
