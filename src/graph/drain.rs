@@ -173,14 +173,20 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Makes all trigger dependents of `rank` dirty.
+    #[inline]
     pub(crate) fn mark_dependents_outside(&mut self, rank: Rank) {
         let links = self.records[rank as usize].links.get();
         if links.first() != NONE {
             self.dirty.mark(links.first());
         }
         if links.has_list() {
-            self.dirty.mark_all(triggers(&self.pool, links));
+            self.mark_list_outside(links);
         }
+    }
+
+    #[inline(never)]
+    fn mark_list_outside(&mut self, links: Links) {
+        self.dirty.mark_all(triggers(&self.pool, links));
     }
 
     /// Makes a node clean, and tells whether it was dirty.
