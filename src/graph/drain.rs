@@ -1,8 +1,8 @@
 //! Draining: visiting the dirty nodes from the lowest rank up while more of them become dirty.
 //!
-//! The cursor, a [`Lane`], keeps the open word of the dirty set in registers, and shares the chunk of rows which that word is
-//! about, so that the usual step needs no graph. Whoever changes edges or ranks, or marks other than through the lane,
-//! *disturbs* it: takes the word from its hold, upon which the lane reads anew before its next step.
+//! The cursor, a [`Lane`], keeps the open word of the dirty set in registers, and shares the rows which that word is about, so
+//! that the usual step needs no graph. At the end of the word there is another lane for the next. Whoever changes edges or
+//! ranks, or marks other than through the lane, *disturbs* it: takes the word from its hold, upon which the lane ends as well.
 //!
 //! What it does not know: what is computed, and whether a computed node has changed.
 //!
@@ -24,35 +24,69 @@ use super::frontier::word_of;
 use super::lists::triggers;
 use super::{Graph, Links, NONE, Rank, Record};
 
-/// The rows of some ranks.
-type Rows<P> = Rc<[Record<P>; CHUNK]>;
+/// The ranks of a word.
+const WORD: usize = u64::BITS as usize;
 
-/// A cursor over the dirty nodes: a copy of one word of the bitset.
-///
-/// Only the lane that was opened last may be used. What it needs at each step is little enough for the registers that a call
-/// leaves alone; so that it stays there, it is never lent to what is not inlined.
+/// What a lane needs for as long as it reads one word: that of the dirty set, and the rows of its ranks.
 #[derive(Debug)]
-pub(crate) struct Lane<P: Copy> {
+pub(crate) struct Hold<P: Copy> {
     /// The open word.
     open: Rc<Open>,
     /// A copy of it.
     word: u64,
-    /// The rank that was taken last, or another one of the same word.
-    last: Rank,
-    /// The rows that the word is about.
-    rows: Rows<P>,
-    /// The dependents of the node that was taken last, as in its row.
-    links: Links,
+    /// Its first rank.
+    first: Rank,
+    /// The chunk that has its rows.
+    rows: Rc<[Record<P>; CHUNK]>,
 }
 
-impl<P: Copy> Lane<P> {
-    /// Takes the lowest dirty node; `None` if nothing is dirty.
+impl<P: Copy> Hold<P> {
+    /// The cursor over this word. Only the one that was opened last may be used.
     #[inline(always)]
-    pub(crate) fn next(&mut self, graph: &RefCell<Graph<P>>) -> Option<P> {
+    pub(crate) fn lane(&self) -> Lane<'_, P> {
+        self.lane_at(Place { last: self.first, word: self.word, links: Links::NONE, beyond: NONE })
+    }
+
+    #[inline(always)]
+    fn lane_at(&self, place: Place) -> Lane<'_, P> {
+        let (words, _) = self.rows.as_chunks();
+        Lane { open: &self.open, rows: &words[word_of(self.first) % words.len()], place }
+    }
+}
+
+/// A cursor over the dirty nodes of one word, and over those that they make dirty there.
+///
+/// What it needs at each step is little enough for the registers that a call leaves alone; so that it stays there, it is
+/// never lent to what is not inlined.
+#[derive(Debug)]
+pub(crate) struct Lane<'h, P: Copy> {
+    open: &'h Open,
+    rows: &'h [Record<P>; WORD],
+    place: Place,
+}
+
+/// Where a lane is.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    /// A copy of the open word.
+    word: u64,
+    /// The rank that was taken last; before that, another one of the same word.
+    last: Rank,
+    /// The dependents of the node that was taken last, as in its row.
+    links: Links,
+    /// The rank beyond the word that was marked last. While the lane holds its word nobody has taken that back, so that
+    /// where many lead to one, all but the first mark nothing.
+    beyond: Rank,
+}
+
+impl<P: Copy> Lane<'_, P> {
+    /// Takes the lowest dirty node; `None` at the end of the word, or if the lane was disturbed.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Option<P> {
         if !self.open.is_held() {
-            self.word = 0;
+            return None;
         }
-        let lowest = self.lowest(graph)?;
+        let lowest = self.lowest()?;
         self.take(lowest)
     }
 
@@ -67,8 +101,8 @@ impl<P: Copy> Lane<P> {
         let next = match self.chained() {
             Some(next) => next,
             None => {
-                self.mark(rank, graph);
-                self.lowest(graph)?
+                self.mark(rank, graph)?;
+                self.lowest()?
             }
         };
         self.take(next)
@@ -77,8 +111,9 @@ impl<P: Copy> Lane<P> {
     /// The usual step of a chain: the next rank is all that becomes dirty, and the lowest. It is taken without being marked.
     #[inline(always)]
     fn chained(&self) -> Option<Rank> {
-        let next = self.last.wrapping_add(1);
-        if self.links.first() != next || self.links.has_list() || !self.is_free(next) {
+        let next = self.place.last.wrapping_add(1);
+        let links = self.place.links;
+        if links.first() != next || links.has_list() || !self.is_free(next) {
             return None;
         }
         self.open.is_held().then_some(next)
@@ -88,75 +123,61 @@ impl<P: Copy> Lane<P> {
     #[inline(always)]
     fn is_free(&self, next: Rank) -> bool {
         // The first bit would be that of another word.
-        (self.word | 1) >> (next % u64::BITS) & 1 == 0
+        (self.place.word | 1) >> (next % u64::BITS) & 1 == 0
     }
 
-    /// Takes the lowest rank out of the lane's word, or out of the first word after it that is not zero. Stores the word.
+    /// Takes the lowest rank out of the lane's word. Stores the word.
     #[inline(always)]
-    fn lowest(&mut self, graph: &RefCell<Graph<P>>) -> Option<Rank> {
-        loop {
-            let Some(word) = NonZeroU64::new(self.word) else {
-                (self.last, self.word, self.rows) = graph.borrow_mut().open_word()?;
-                continue;
-            };
-            self.word &= self.word - 1;
-            self.open.store(self.word);
-            return Some(self.last & !(u64::BITS - 1) | word.trailing_zeros());
-        }
+    fn lowest(&mut self) -> Option<Rank> {
+        let word = NonZeroU64::new(self.place.word)?;
+        self.place.word &= self.place.word - 1;
+        self.open.store(self.place.word);
+        Some(self.place.last & !(u64::BITS - 1) | word.trailing_zeros())
     }
 
     /// Takes the node at a rank of the lane's own word, which is occupied (I2).
     #[inline(always)]
     fn take(&mut self, rank: Rank) -> Option<P> {
-        let (payload, links) = self.rows[rank as usize % CHUNK].read();
+        let (payload, links) = self.rows[rank as usize % WORD].read();
         debug_assert!(payload.is_some(), "rank {rank} is vacant");
-        (self.last, self.links) = (rank, links);
+        (self.place.last, self.place.links) = (rank, links);
         payload
     }
 
-    /// Marks the dependents of the node that was taken last.
+    /// Marks the dependents of the node that was taken last; `None` if the lane was disturbed.
     #[inline(always)]
-    fn mark(&mut self, rank: impl FnOnce() -> Rank, graph: &RefCell<Graph<P>>) {
+    fn mark(&mut self, rank: impl FnOnce() -> Rank, graph: &RefCell<Graph<P>>) -> Option<()> {
         // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
         if !self.open.is_held() {
             graph.borrow_mut().mark_dependents_outside(rank());
-            self.word = 0;
-            return;
+            return None;
         }
-        let (first, index) = (self.links.first(), word_of(self.last));
+        let links = self.place.links;
+        let (first, index) = (links.first(), word_of(self.place.last));
         if first == NONE {
-            return;
+            return Some(());
         }
         if word_of(first) == index {
-            self.word |= 1 << (first % u64::BITS);
-            if !self.links.has_list() {
-                return;
-            }
+            self.place.word |= 1 << (first % u64::BITS);
+        } else if first != self.place.beyond {
+            self.place.beyond = first;
+            graph.borrow_mut().dirty.mark_elsewhere(first);
         }
-        let mut graph = graph.borrow_mut();
-        if word_of(first) != index {
-            graph.dirty.mark_elsewhere(first);
+        if links.has_list() {
+            self.place.word = graph.borrow_mut().mark_list(links, (index, self.place.word));
         }
-        if self.links.has_list() {
-            self.word = graph.mark_list(self.links, (index, self.word));
-        }
+        Some(())
     }
 }
 
 impl<P: Copy> Graph<P> {
-    /// Opens a cursor, if anything is dirty. Any other is not to be used any more.
+    /// Lets a lane hold the first word that is not zero, if there is one. Any other lane is not to be used any more.
     #[inline]
-    pub(crate) fn lane(&mut self) -> Option<Lane<P>> {
-        let (last, word, rows) = self.open_word()?;
-        Some(Lane { open: self.dirty.open(), word, last, rows, links: Links::NONE })
-    }
-
-    /// Lets the lane hold the first word that is not zero: its first rank, it, and its rows.
-    #[inline]
-    fn open_word(&mut self) -> Option<(Rank, u64, Rows<P>)> {
+    pub(crate) fn hold(&mut self) -> Option<Hold<P>> {
         let (index, word) = self.dirty.hold_first()?;
-        let first = index * u64::BITS as usize;
-        Some((first as Rank, word, self.records.chunk_of(first)?.clone()))
+        let first = index * WORD;
+        let rows = self.records.chunk_of(first)?.clone();
+        Some(Hold { open: self.dirty.open(), word, first: first as Rank, rows })
     }
 
     /// Marks the dependents beyond the first, those in the open word, which the lane holds, in that; gives it back.
@@ -242,31 +263,47 @@ impl<P: Copy> Graph<P> {
     }
 }
 
-/// A drain by hand.
+/// A drain by hand: a lane with what it holds.
+#[cfg(test)]
+#[derive(Debug)]
+pub(crate) struct ByHand<P: Copy>(Hold<P>, Place);
+
 #[cfg(test)]
 impl<P: Copy> Graph<P> {
-    /// [`Lane::next`], with the rank. Opens the lane if there is none.
-    pub(crate) fn next_dirty(&mut self, lane: &mut Option<Lane<P>>) -> Option<(Rank, P)> {
-        *lane = lane.take().or_else(|| self.lane());
-        let lane = lane.as_mut()?;
-        self.in_cell(|graph| lane.next(graph)).map(|payload| (lane.last, payload))
+    /// [`Lane::next`], with the rank. Holds another word if there is none, or none left.
+    pub(crate) fn next_dirty(&mut self, drain: &mut Option<ByHand<P>>) -> Option<(Rank, P)> {
+        let step = |graph: &mut Self, drain: &mut ByHand<P>| {
+            graph.step(drain, |lane, _| lane.next())
+        };
+        if let Some(taken) = drain.as_mut().and_then(|drain| step(self, drain)) {
+            return Some(taken);
+        }
+        let hold = self.hold()?;
+        let place = hold.lane().place;
+        step(self, drain.insert(ByHand(hold, place)))
     }
 
     /// [`Lane::mark_and_next`], with the rank.
     pub(crate) fn mark_and_next(
         &mut self,
         rank: Rank,
-        lane: &mut Option<Lane<P>>,
+        drain: &mut Option<ByHand<P>>,
     ) -> Option<(Rank, P)> {
-        let lane = lane.as_mut()?;
-        self.in_cell(|graph| lane.mark_and_next(|| rank, graph)).map(|payload| (lane.last, payload))
+        let next = self.step(drain.as_mut()?, |lane, graph| lane.mark_and_next(|| rank, graph));
+        next.or_else(|| self.next_dirty(drain))
     }
 
-    fn in_cell<R>(&mut self, f: impl FnOnce(&RefCell<Self>) -> R) -> R {
-        let cell = RefCell::new(std::mem::take(self));
-        let given = f(&cell);
-        *self = cell.into_inner();
-        given
+    fn step(
+        &mut self,
+        ByHand(hold, place): &mut ByHand<P>,
+        step: impl FnOnce(&mut Lane<'_, P>, &RefCell<Self>) -> Option<P>,
+    ) -> Option<(Rank, P)> {
+        let graph = RefCell::new(std::mem::take(self));
+        let mut lane = hold.lane_at(*place);
+        let taken = step(&mut lane, &graph);
+        *place = lane.place;
+        *self = graph.into_inner();
+        taken.map(|payload| (place.last, payload))
     }
 }
 

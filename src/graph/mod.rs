@@ -46,7 +46,6 @@ mod check;
 mod tests;
 
 pub(crate) use column::{CHUNK, Column};
-#[cfg(test)]
 pub(crate) use drain::Lane;
 pub(crate) use frontier::Frontier;
 

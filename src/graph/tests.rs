@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use slotmap::Key;
 
 use super::EdgeKind::{Order, Passive, Trigger};
+use super::drain::ByHand;
 use super::*;
 
 /// One operation. Nodes are chosen by a number modulo how many there are.
@@ -114,7 +115,7 @@ impl Edges {
 /// The graph and its model side by side.
 struct Bench {
     graph: Graph<u32>,
-    lane: Option<Lane<u32>>,
+    lane: Option<ByHand<u32>>,
     /// The nodes and their ids.
     live: BTreeMap<u32, CellKey>,
     /// What `moved` and `insert_ranked` told about ranks.

@@ -15,7 +15,7 @@ use super::probe::{FULL, SHORT, TALLIED, TIMED};
 use super::tables::NumberHash;
 use super::track::is_abandoned;
 use super::{Payload, Store, add, flag, sign};
-use crate::graph::NONE;
+use crate::graph::{Lane, NONE};
 
 /// Stamps start anew at a rest once the clock has come this far.
 pub(super) const CLOCK_LIMIT: u32 = u32::MAX / 2;
@@ -180,15 +180,23 @@ impl Store {
     /// The loop. `HOW` it counts.
     #[inline(always)]
     fn drain_in<const HOW: u8>(&self) {
-        let Some(mut lane) = self.graph.borrow_mut().lane() else { return };
-        let mut next = lane.next(&self.graph);
         self.note_lap();
+        loop {
+            let hold = self.graph.borrow_mut().hold();
+            let Some(hold) = hold else { return };
+            self.drain_word::<HOW>(hold.lane());
+        }
+    }
+
+    #[inline(always)]
+    fn drain_word<const HOW: u8>(&self, mut lane: Lane<'_, NodeRef>) {
+        let mut next = lane.next();
         while let Some(node) = next {
             self.current.set(Some(node));
             add(&self.counters.recomputations, 1);
             let outcome = self.turn_in_loop::<HOW>(node);
             next = if outcome == Outcome::NOTHING {
-                lane.next(&self.graph)
+                lane.next()
             } else {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = || node.rank.get();
