@@ -22,7 +22,7 @@ use super::column::CHUNK;
 use super::dirty::Open;
 use super::frontier::word_of;
 use super::lists::triggers;
-use super::{Graph, Links, NONE, Rank, Record};
+use super::{Graph, Links, NONE, Rank, Record, Run};
 
 /// The ranks of a word.
 const WORD: usize = u64::BITS as usize;
@@ -232,8 +232,12 @@ impl<P: Copy> Graph<P> {
         !self.dirty.is_empty()
     }
 
+    /// The run of what is to be delivered, for the loops that fill and empty it.
+    pub(crate) fn run(&self) -> Rc<Run<P>> {
+        self.deliver.run()
+    }
+
     /// Notes that the node at a rank, which has this payload, has something to deliver.
-    #[inline]
     pub(crate) fn mark_deliver(&mut self, rank: Rank, payload: P) {
         debug_assert!(self.is_occupied(rank), "no node at rank {rank}");
         self.deliver.mark(rank, payload);
@@ -246,7 +250,6 @@ impl<P: Copy> Graph<P> {
     }
 
     /// Takes the lowest rank that has something to deliver.
-    #[inline]
     pub(crate) fn next_deliver(&mut self) -> Option<(Rank, P)> {
         loop {
             let (rank, known) = self.deliver.next()?;
@@ -272,9 +275,8 @@ pub(crate) struct ByHand<P: Copy>(Hold<P>, Place);
 impl<P: Copy> Graph<P> {
     /// [`Lane::next`], with the rank. Holds another word if there is none, or none left.
     pub(crate) fn next_dirty(&mut self, drain: &mut Option<ByHand<P>>) -> Option<(Rank, P)> {
-        let step = |graph: &mut Self, drain: &mut ByHand<P>| {
-            graph.step(drain, |lane, _| lane.next())
-        };
+        let step =
+            |graph: &mut Self, drain: &mut ByHand<P>| graph.step(drain, |lane, _| lane.next());
         if let Some(taken) = drain.as_mut().and_then(|drain| step(self, drain)) {
             return Some(taken);
         }

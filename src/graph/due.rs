@@ -1,17 +1,21 @@
 //! The nodes that have something to deliver: a set of ranks that is filled and emptied in rising order, mostly.
 //!
 //! While it is filled in that order it is a *run*: a list, each rank with the payload of its node, so that to empty it needs
-//! no look at the rows. What comes after a full run is in a bitset; and whatever does not fit - a rank that is not above the
-//! last, the removal of one - turns the run into bits.
+//! no look at the rows. The loops that fill and empty it share the run, and need no graph for the usual step. What comes
+//! after a full run is in a bitset; and whatever does not fit - a rank that is not above the last, the removal of one -
+//! turns the run into bits.
 //!
 //! What it does not know: which ranks are in use.
 //!
 //! Invariants:
 //! - I1: the run rises, and is below all that is in the bitset.
-//! - I2: what is in the set is in the run from `next` on, or in the bitset.
+//! - I2: what is in the set is in the run from `next` on, or in the bitset; in that only if the run is not `all`.
 //!
-//! Costs: `mark` and `next` in a run are a handful of instructions; in the bitset O(levels). Nothing is allocated but
-//! where ranks are added.
+//! Costs: `push` and `take` in a run are a handful of instructions; in the bitset O(levels). A run has its memory from the
+//! start; the bitset allocates where ranks are added.
+
+use std::cell::Cell;
+use std::rc::Rc;
 
 use super::frontier::Frontier;
 use super::{NONE, Rank};
@@ -21,59 +25,139 @@ const LONGEST: usize = 1024;
 
 /// A set of ranks.
 #[derive(Debug)]
-pub(super) struct Due<P> {
-    /// The ranks that were added in rising order, and who is there.
-    run: Vec<(Rank, P)>,
-    /// How many of them were taken.
-    next: usize,
-    /// What is added to the run, or behind it, is not below this: [`NONE`] keeps all from it.
-    floor: Rank,
+pub(super) struct Due<P: Copy> {
+    run: Rc<Run<P>>,
     /// The others.
     rest: Frontier,
 }
 
-impl<P> Default for Due<P> {
+/// The ranks that were added in rising order, and who is there.
+///
+/// In this order, so that the first entries are not a multiple of 4 KiB from what is read after they are written: some
+/// processors take such a pair for the same place, and wait.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Run<P: Copy> {
+    /// How many were added.
+    len: Cell<usize>,
+    /// How many of them were taken.
+    next: Cell<usize>,
+    /// What is added to the run, or behind it, is not below this: [`NONE`] keeps all from it.
+    floor: Cell<Rank>,
+    /// Whether there is nothing but the run.
+    all: Cell<bool>,
+    entries: [Cell<Option<(Rank, P)>>; LONGEST],
+}
+
+impl<P: Copy> Run<P> {
+    fn new() -> Self {
+        let entries = [const { Cell::new(None) }; LONGEST];
+        let (len, next, floor) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        Self { len, next, floor, all: Cell::new(true), entries }
+    }
+
+    /// Adds `rank` with the payload of the node there, if it fits.
+    #[inline(always)]
+    pub(crate) fn push(&self, rank: Rank, payload: P) -> bool {
+        let len = self.len.get();
+        let fits = rank >= self.floor.get() && len < LONGEST;
+        if fits {
+            self.floor.set(rank + 1);
+            self.entries[len].set(Some((rank, payload)));
+            self.len.set(len + 1);
+        }
+        fits
+    }
+
+    /// Takes the lowest rank of the run: who is there.
+    #[inline(always)]
+    pub(crate) fn take(&self) -> Option<P> {
+        self.take_entry().map(|(_, payload)| payload)
+    }
+
+    #[inline(always)]
+    fn take_entry(&self) -> Option<(Rank, P)> {
+        let next = self.next.get();
+        if next >= self.len.get() {
+            return None;
+        }
+        self.next.set(next + 1);
+        self.entries[next % LONGEST].get()
+    }
+
+    /// Whether the run, which has been taken, was all there was; then it starts anew.
+    #[inline(always)]
+    pub(crate) fn was_all(&self) -> bool {
+        if self.all.get() {
+            self.start(0);
+        }
+        self.all.get()
+    }
+
+    #[inline(always)]
+    fn start(&self, floor: Rank) {
+        self.len.set(0);
+        self.next.set(0);
+        self.floor.set(floor);
+    }
+
+    /// What was not taken yet.
+    fn left(&self) -> impl Iterator<Item = (Rank, P)> {
+        self.entries[self.next.get()..self.len.get()].iter().filter_map(Cell::get)
+    }
+}
+
+impl<P: Copy> Default for Due<P> {
     fn default() -> Self {
-        Self { run: Vec::new(), next: 0, floor: 0, rest: Frontier::default() }
+        Self { run: Rc::new(Run::new()), rest: Frontier::default() }
     }
 }
 
 impl<P: Copy> Due<P> {
+    /// The run, for the loops.
+    pub(super) fn run(&self) -> Rc<Run<P>> {
+        self.run.clone()
+    }
+
     /// Makes room for ranks below `len`.
     #[inline]
     pub(super) fn grow(&mut self, len: usize) {
         self.rest.grow(len);
-        if self.run.capacity() == 0 {
-            self.run.reserve_exact(LONGEST);
-        }
     }
 
     /// Adds `rank`, for which there must be room, with the payload of the node there.
-    #[inline]
     pub(super) fn mark(&mut self, rank: Rank, payload: P) {
-        if rank < self.floor || self.run.len() == self.run.capacity() {
-            return self.mark_bit(rank);
+        if self.run.push(rank, payload) {
+            return;
         }
-        self.floor = rank + 1;
-        self.run.push((rank, payload));
+        if rank < self.run.floor.get() {
+            self.break_up();
+        }
+        self.rest.mark(rank);
+        self.run.all.set(false);
     }
 
     /// Takes the lowest rank; the payload, if it is known.
-    #[inline]
     pub(super) fn next(&mut self) -> Option<(Rank, Option<P>)> {
-        match self.run.get(self.next) {
-            Some(&(rank, payload)) => {
-                self.next += 1;
-                Some((rank, Some(payload)))
-            }
-            None => self.next_of_rest(),
+        if let Some((rank, payload)) = self.run.take_entry() {
+            return Some((rank, Some(payload)));
         }
+        if self.rest.is_clear() {
+            self.run.all.set(true);
+        }
+        if self.run.was_all() {
+            return None;
+        }
+        self.run.start(NONE);
+        let rank = self.rest.lowest()?;
+        self.rest.clear(rank);
+        Some((rank, None))
     }
 
     /// Removes `rank` and tells whether it was there.
     #[inline]
     pub(super) fn clear(&mut self, rank: Rank) -> bool {
-        if !self.run.is_empty() {
+        if self.run.len.get() != 0 {
             self.break_up();
         }
         self.rest.clear(rank)
@@ -81,7 +165,7 @@ impl<P: Copy> Due<P> {
 
     /// The heap bytes held.
     pub(super) fn bytes(&self) -> usize {
-        self.rest.bytes() + self.run.capacity() * size_of::<(Rank, P)>()
+        self.rest.bytes() + size_of::<Run<P>>()
     }
 
     /// Gives back the memory for ranks at or after `len`, none of which may be in the set.
@@ -90,56 +174,26 @@ impl<P: Copy> Due<P> {
         self.rest.shrink_to(len);
     }
 
-    #[cold]
-    #[inline(never)]
-    fn mark_bit(&mut self, rank: Rank) {
-        if rank < self.floor {
-            self.break_up();
-        }
-        self.rest.mark(rank);
-    }
-
-    #[inline]
-    fn next_of_rest(&mut self) -> Option<(Rank, Option<P>)> {
-        self.run.clear();
-        self.next = 0;
-        if self.rest.is_clear() {
-            self.floor = 0;
-            return None;
-        }
-        self.floor = NONE;
-        self.take_lowest()
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_lowest(&mut self) -> Option<(Rank, Option<P>)> {
-        let rank = self.rest.lowest()?;
-        self.rest.clear(rank);
-        Some((rank, None))
-    }
-
     /// Turns the run into bits.
     #[cold]
     #[inline(never)]
     fn break_up(&mut self) {
-        self.run[self.next..].iter().for_each(|&(rank, _)| self.rest.mark(rank));
-        self.run.clear();
-        (self.next, self.floor) = (0, NONE);
+        self.run.left().for_each(|(rank, _)| self.rest.mark(rank));
+        self.run.start(NONE);
+        self.run.all.set(false);
     }
 
     /// Asserts the invariants, and that every member satisfies `allowed`.
     #[cfg(test)]
     pub(super) fn check(&self, allowed: impl Fn(Rank) -> bool) {
-        let run = &self.run[self.next..];
-        assert!(run.is_sorted_by(|a, b| a.0 < b.0), "I1: the run rises");
+        let run: Vec<Rank> = self.run.left().map(|(rank, _)| rank).collect();
+        assert!(run.is_sorted_by(|a, b| a < b), "I1: the run rises");
         let above = self.rest.lowest().unwrap_or(NONE);
-        assert!(run.last().is_none_or(|last| last.0 < above), "I1: bits are above the run");
-        assert!(
-            self.floor == NONE || self.floor <= above,
-            "I1: what is added is not below the run"
-        );
-        assert!(run.iter().all(|entry| allowed(entry.0)));
+        assert!(run.last().is_none_or(|&last| last < above), "I1: bits are above the run");
+        let floor = self.run.floor.get();
+        assert!(floor == NONE || floor <= above, "I1: what is added is not below the run");
+        assert!(self.rest.is_empty() || !self.run.all.get(), "I2");
+        assert!(run.iter().all(|&rank| allowed(rank)));
         self.rest.check(allowed);
     }
 }
@@ -195,7 +249,10 @@ mod tests {
         let mut due = Due::default();
         due.grow(5000);
         (1000..4000).for_each(|rank| due.mark(rank, ()));
-        assert_eq!((due.run.len(), due.rest.lowest()), (LONGEST, Some(1000 + LONGEST as Rank)));
+        assert_eq!(
+            (due.run.left().count(), due.rest.lowest()),
+            (LONGEST, Some(1000 + LONGEST as Rank))
+        );
         due.check(|_| true);
         assert_eq!(due.next(), Some((1000, Some(()))));
         due.mark(4500, ());
@@ -224,7 +281,7 @@ mod tests {
         assert_eq!((due.next(), due.rest.is_clear()), (Some((70, Some(()))), true));
         due.mark(3, ());
         due.mark(250, ());
-        assert!(due.run.is_empty());
+        assert_eq!(due.run.left().count(), 0);
         let taken: Vec<_> = std::iter::from_fn(|| due.next()).collect();
         assert_eq!(taken, [3, 71, 200, 250].map(|rank| (rank, None)));
         due.mark(9, ());
@@ -233,6 +290,6 @@ mod tests {
         assert_eq!(due.next(), Some((9, None)), "what was taken can come again");
         due.shrink_to(300);
         assert_eq!(due.next(), None);
-        assert_eq!(due.bytes(), due.rest.bytes() + 1024 * size_of::<(Rank, ())>());
+        assert_eq!(due.bytes(), due.rest.bytes() + size_of::<Run<()>>());
     }
 }

@@ -47,6 +47,7 @@ mod tests;
 
 pub(crate) use column::{CHUNK, Column};
 pub(crate) use drain::Lane;
+pub(crate) use due::Run;
 pub(crate) use frontier::Frontier;
 
 use std::cell::Cell;

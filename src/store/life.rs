@@ -431,7 +431,7 @@ impl Store {
             self.record_end(node, id, End::Complete);
             self.touch_end(node);
         } else if node.subs.get() != NONE {
-            self.graph.borrow_mut().mark_deliver(node.rank.get(), node);
+            self.mark_deliver(node);
         }
     }
 

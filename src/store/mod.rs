@@ -64,7 +64,7 @@ use self::tables::Places;
 use self::tables::Tables;
 use self::track::Tracker;
 use crate::error::{Error, Fallible};
-use crate::graph::{CellKey, EdgeKind, Graph, NONE};
+use crate::graph::{CellKey, EdgeKind, Graph, NONE, Run};
 use crate::scope::ScopeBody;
 
 /// How far feedback may go before it is stopped (see [`crate::set_limits`]).
@@ -101,6 +101,8 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 pub(crate) struct Store {
     pub(crate) graph: RefCell<Graph<NodeRef>>,
+    /// What is to be delivered, as far as the loops need no graph for it.
+    due: Rc<Run<NodeRef>>,
     /// The nodes themselves.
     slab: RefCell<Slab>,
     pub(crate) subs: RefCell<Subscribers>,
@@ -281,8 +283,10 @@ impl Drop for Busy<'_> {
 
 impl Store {
     fn new() -> Self {
+        let graph = Graph::new();
         Self {
-            graph: RefCell::new(Graph::new()),
+            due: graph.run(),
+            graph: RefCell::new(graph),
             slab: RefCell::default(),
             subs: RefCell::default(),
             cursor: Cursor::new(),

@@ -201,11 +201,25 @@ impl Store {
                 // A node that died in its turn gives no outcome, so that this one has a rank.
                 let rank = || node.rank.get();
                 if node.subs.get() != NONE || HOW == FULL && self.visits_all() {
-                    self.graph.borrow_mut().mark_deliver(rank(), node);
+                    self.mark_deliver(node);
                 }
                 lane.mark_and_next(rank, &self.graph)
             };
         }
+    }
+
+    /// Notes that a node has something to deliver.
+    #[inline(always)]
+    pub(super) fn mark_deliver(&self, node: NodeRef) {
+        if !self.due.push(node.rank.get(), node) {
+            self.mark_deliver_in_graph(node);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn mark_deliver_in_graph(&self, node: NodeRef) {
+        self.graph.borrow_mut().mark_deliver(node.rank.get(), node);
     }
 
     #[inline(always)]
@@ -479,14 +493,25 @@ impl Store {
     #[inline]
     fn deliver(&self) {
         self.note_lap();
-        loop {
-            let next = self.graph.borrow_mut().next_deliver();
-            let Some((_, node)) = next else { return };
+        while let Some(node) = self.next_deliver() {
             self.deliver_to(node);
             if node.has(flag::DISPOSED) && node.has(flag::ENDED) {
                 self.end_subscriptions(node);
             }
         }
+    }
+
+    #[inline(always)]
+    fn next_deliver(&self) -> Option<NodeRef> {
+        match self.due.take() {
+            None if !self.due.was_all() => self.next_deliver_in_graph(),
+            taken => taken,
+        }
+    }
+
+    #[inline(never)]
+    fn next_deliver_in_graph(&self) -> Option<NodeRef> {
+        self.graph.borrow_mut().next_deliver().map(|(_, node)| node)
     }
 
     /// Tells the subscribers of a cell what this round has brought.

@@ -325,13 +325,11 @@ impl Store {
     #[inline]
     fn mark_followers_of_live(&self, node: NodeRef) {
         self.note_emit(node);
-        let mut graph = self.graph.borrow_mut();
-        let rank = node.rank.get();
         if node.subs.get() != NONE || self.visits_all() {
-            graph.mark_deliver(rank, node);
+            self.mark_deliver(node);
         }
         // Last, so that nothing of the node is held across the call.
-        graph.mark_dependents_outside(rank);
+        self.graph.borrow_mut().mark_dependents_outside(node.rank.get());
     }
 
     pub(crate) fn mark_dirty(&self, node: NodeRef) {
