@@ -37,7 +37,7 @@ pub(super) struct Dirty {
 
 /// The open word of a set.
 #[derive(Debug)]
-pub(super) struct Open {
+pub(crate) struct Open {
     /// The index of the word; [`NO_WORD`] without one.
     index: Cell<usize>,
     /// The word; zero without one.

@@ -30,9 +30,7 @@ const WORD: usize = u64::BITS as usize;
 /// What a lane needs for as long as it reads one word: that of the dirty set, and the rows of its ranks.
 #[derive(Debug)]
 pub(crate) struct Hold<P: Copy> {
-    /// The open word.
-    open: Rc<Open>,
-    /// A copy of it.
+    /// A copy of the open word.
     word: u64,
     /// Its first rank.
     first: Rank,
@@ -41,16 +39,19 @@ pub(crate) struct Hold<P: Copy> {
 }
 
 impl<P: Copy> Hold<P> {
-    /// The cursor over this word. Only the one that was opened last may be used.
+    /// The cursor over this word, which is the `open` one of the graph. Only the one that was opened last may be used.
     #[inline(always)]
-    pub(crate) fn lane(&self) -> Lane<'_, P> {
-        self.lane_at(Place { last: self.first, word: self.word, links: Links::NONE, beyond: NONE })
+    pub(crate) fn lane<'h>(&'h self, open: &'h Open) -> Lane<'h, P> {
+        self.lane_at(
+            open,
+            Place { last: self.first, word: self.word, links: Links::NONE, beyond: NONE },
+        )
     }
 
     #[inline(always)]
-    fn lane_at(&self, place: Place) -> Lane<'_, P> {
+    fn lane_at<'h>(&'h self, open: &'h Open, place: Place) -> Lane<'h, P> {
         let (words, _) = self.rows.as_chunks();
-        Lane { open: &self.open, rows: &words[word_of(self.first) % words.len()], place }
+        Lane { open, rows: &words[word_of(self.first) % words.len()], place }
     }
 }
 
@@ -149,7 +150,7 @@ impl<P: Copy> Lane<'_, P> {
     fn mark(&mut self, rank: impl FnOnce() -> Rank, graph: &RefCell<Graph<P>>) -> Option<()> {
         // The edges were read with the rank. If any edge or rank had changed since, the lane would be disturbed.
         if !self.open.is_held() {
-            graph.borrow_mut().mark_dependents_outside(rank());
+            mark_outside(rank(), graph);
             return None;
         }
         let links = self.place.links;
@@ -170,14 +171,34 @@ impl<P: Copy> Lane<'_, P> {
     }
 }
 
+/// What a lane that was disturbed leaves to the graph.
+#[cold]
+#[inline(never)]
+fn mark_outside<P: Copy>(rank: Rank, graph: &RefCell<Graph<P>>) {
+    graph.borrow_mut().mark_dependents_outside(rank);
+}
+
 impl<P: Copy> Graph<P> {
-    /// Lets a lane hold the first word that is not zero, if there is one. Any other lane is not to be used any more.
-    #[inline]
+    /// One step of a drain: lets a lane hold the first word that is not zero, if there is one. Any other lane is not to be
+    /// used any more. Ranks are held from the first such word until there is none left.
+    #[inline(always)]
     pub(crate) fn hold(&mut self) -> Option<Hold<P>> {
+        let hold = self.hold_word();
+        self.hold_ranks(hold.is_some());
+        hold
+    }
+
+    #[inline(always)]
+    fn hold_word(&mut self) -> Option<Hold<P>> {
         let (index, word) = self.dirty.hold_first()?;
         let first = index * WORD;
         let rows = self.records.chunk_of(first)?.clone();
-        Some(Hold { open: self.dirty.open(), word, first: first as Rank, rows })
+        Some(Hold { word, first: first as Rank, rows })
+    }
+
+    /// The open word, for the lanes.
+    pub(crate) fn open(&self) -> Rc<Open> {
+        self.dirty.open()
     }
 
     /// Marks the dependents beyond the first, those in the open word, which the lane holds, in that; gives it back.
@@ -193,13 +214,25 @@ impl<P: Copy> Graph<P> {
         }
     }
 
+    /// The trigger dependents of `rank`, as in its row.
+    #[inline]
+    pub(crate) fn links(&self, rank: Rank) -> Links {
+        self.records[rank as usize].links.get()
+    }
+
     /// Makes all trigger dependents of `rank` dirty.
     #[inline]
     pub(crate) fn mark_dependents_outside(&mut self, rank: Rank) {
-        let links = self.records[rank as usize].links.get();
-        if links.first() != NONE {
-            self.dirty.mark(links.first());
+        self.mark_links_outside(self.links(rank));
+    }
+
+    /// Makes these dependents dirty, which were just read.
+    #[inline(always)]
+    pub(crate) fn mark_links_outside(&mut self, links: Links) {
+        if links.is_empty() {
+            return;
         }
+        self.dirty.mark(links.first());
         if links.has_list() {
             self.mark_list_outside(links);
         }
@@ -280,8 +313,8 @@ impl<P: Copy> Graph<P> {
         if let Some(taken) = drain.as_mut().and_then(|drain| step(self, drain)) {
             return Some(taken);
         }
-        let hold = self.hold()?;
-        let place = hold.lane().place;
+        let hold = self.hold_word()?;
+        let place = hold.lane(&self.open()).place;
         step(self, drain.insert(ByHand(hold, place)))
     }
 
@@ -300,8 +333,9 @@ impl<P: Copy> Graph<P> {
         ByHand(hold, place): &mut ByHand<P>,
         step: impl FnOnce(&mut Lane<'_, P>, &RefCell<Self>) -> Option<P>,
     ) -> Option<(Rank, P)> {
+        let open = self.open();
         let graph = RefCell::new(std::mem::take(self));
-        let mut lane = hold.lane_at(*place);
+        let mut lane = hold.lane_at(&open, *place);
         let taken = step(&mut lane, &graph);
         *place = lane.place;
         *self = graph.into_inner();

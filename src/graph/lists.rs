@@ -124,11 +124,6 @@ impl<P: Copy> Graph<P> {
         u32::from(self.has_triggers(rank)) + pooled
     }
 
-    #[inline]
-    fn links(&self, rank: Rank) -> Links {
-        self.records[rank as usize].links.get()
-    }
-
     /// The out-edge at a position.
     pub(super) fn out_entry(&self, rank: Rank, position: u32) -> Entry {
         match position.checked_sub(1) {

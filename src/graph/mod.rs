@@ -46,6 +46,7 @@ mod check;
 mod tests;
 
 pub(crate) use column::{CHUNK, Column};
+pub(crate) use dirty::Open;
 pub(crate) use drain::Lane;
 pub(crate) use due::Run;
 pub(crate) use frontier::Frontier;
@@ -133,7 +134,7 @@ impl<P: Copy> Record<P> {
 /// is no other. The upper half has two flags, and below these the list of all other out-edges, or the position of the first
 /// one's twin where there are no others; else the list keeps that position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Links(u64);
+pub(crate) struct Links(u64);
 
 impl Links {
     /// No edges.
@@ -153,6 +154,12 @@ impl Links {
     #[inline]
     fn first(self) -> Rank {
         self.0 as u32
+    }
+
+    /// Whether there is no trigger.
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.first() == NONE
     }
 
     #[inline]
@@ -376,6 +383,7 @@ impl<P: Copy> Graph<P> {
 
     /// Holds back vacant ranks, so that no rank is given out again, or lifts the hold. Lifting it
     /// gives back the vacant ranks at the end.
+    #[inline]
     pub(crate) fn hold_ranks(&mut self, held: bool) {
         self.held = held;
         if !held && self.vacant > 0 {

@@ -64,7 +64,7 @@ use self::tables::Places;
 use self::tables::Tables;
 use self::track::Tracker;
 use crate::error::{Error, Fallible};
-use crate::graph::{CellKey, EdgeKind, Graph, NONE, Run};
+use crate::graph::{CellKey, EdgeKind, Graph, NONE, Open, Run};
 use crate::scope::ScopeBody;
 
 /// How far feedback may go before it is stopped (see [`crate::set_limits`]).
@@ -101,6 +101,8 @@ pub(crate) type Payload = Box<dyn Any + Send>;
 
 pub(crate) struct Store {
     pub(crate) graph: RefCell<Graph<NodeRef>>,
+    /// The open word of the dirty set.
+    open: Rc<Open>,
     /// What is to be delivered, as far as the loops need no graph for it.
     due: Rc<Run<NodeRef>>,
     /// The nodes themselves.
@@ -285,6 +287,7 @@ impl Store {
     fn new() -> Self {
         let graph = Graph::new();
         Self {
+            open: graph.open(),
             due: graph.run(),
             graph: RefCell::new(graph),
             slab: RefCell::default(),

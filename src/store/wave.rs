@@ -111,25 +111,15 @@ impl Store {
     /// Computes all that is dirty.
     #[inline(always)]
     fn settle(&self) {
-        let mut due = self.begin_drain() || self.begin_again();
-        while due {
+        loop {
             self.drain_all();
-            due = self.begin_again();
+            if !self.begin_again() {
+                break;
+            }
         }
         if self.signs.has(sign::REFUSED) {
             self.report_refused();
         }
-    }
-
-    /// Whether anything is dirty. If so, ranks are held until that is computed.
-    #[inline(always)]
-    fn begin_drain(&self) -> bool {
-        let mut graph = self.graph.borrow_mut();
-        let dirty = graph.has_dirty();
-        if dirty {
-            graph.hold_ranks(true);
-        }
-        dirty
     }
 
     /// Whether refused readers make the loop run again.
@@ -144,7 +134,6 @@ impl Store {
         let retried = self.retry_refused();
         if retried {
             self.note_again();
-            self.graph.borrow_mut().hold_ranks(true);
         }
         retried
     }
@@ -155,7 +144,6 @@ impl Store {
             self.after_panic(payload);
         }
         self.current.set(None);
-        self.graph.borrow_mut().hold_ranks(false);
     }
 
     #[inline]
@@ -184,7 +172,7 @@ impl Store {
         loop {
             let hold = self.graph.borrow_mut().hold();
             let Some(hold) = hold else { return };
-            self.drain_word::<HOW>(hold.lane());
+            self.drain_word::<HOW>(hold.lane(&self.open));
         }
     }
 

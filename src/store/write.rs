@@ -8,7 +8,7 @@ use super::probe::frames;
 use super::queue::{Inbox, Write};
 use super::{Payload, Store, add, flag, sign};
 use crate::error::Fallible;
-use crate::graph::NONE;
+use crate::graph::{Links, NONE};
 
 impl Store {
     /// Applies a plain `set` now or queues it, as rule P0 says. What each caller holds of it is the access to the store.
@@ -93,22 +93,31 @@ impl Store {
     /// Settles and delivers a `set`. Without dependents there is nothing to settle, and the only cell to deliver is known.
     #[inline(always)]
     fn tell_of_set(&self, node: NodeRef, scoped: bool, drop_old: impl FnOnce()) -> Fallible<()> {
-        let feeds = self.graph.borrow_mut().has_triggers(node.rank.get());
-        if feeds || scoped || self.visits_all() {
-            self.touch_live(node);
+        let links = self.graph.borrow().links(node.rank.get());
+        if !links.is_empty() || scoped || self.visits_all() {
+            self.touch_set(node, links);
             drop_old();
-            match scoped {
-                true => self.run_wave(),
-                false => self.run_plain_wave(),
-            }
-        } else {
-            drop_old();
-            self.note_emit_alone(node);
-            self.note_lap();
-            self.deliver_to(node);
-            add(&self.counters.rounds, 1);
-            add(&self.counters.waves, 1);
+            return if scoped { self.finish_wave() } else { self.finish_plain_wave() };
         }
+        drop_old();
+        self.note_emit_alone(node);
+        self.note_lap();
+        self.deliver_to(node);
+        add(&self.counters.rounds, 1);
+        add(&self.counters.waves, 1);
+        self.settle_rest()
+    }
+
+    #[inline(never)]
+    fn touch_set(&self, node: NodeRef, links: Links) {
+        self.marks.set(self.marks.get() + 1);
+        self.mark_emit(node);
+        self.graph.borrow_mut().mark_links_outside(links);
+    }
+
+    #[inline(never)]
+    fn finish_plain_wave(&self) -> Fallible<()> {
+        self.run_plain_wave();
         self.settle_rest()
     }
 
@@ -324,12 +333,17 @@ impl Store {
 
     #[inline]
     fn mark_followers_of_live(&self, node: NodeRef) {
+        self.mark_emit(node);
+        self.graph.borrow_mut().mark_dependents_outside(node.rank.get());
+    }
+
+    /// Notes that a cell has something to tell those who listen.
+    #[inline(always)]
+    fn mark_emit(&self, node: NodeRef) {
         self.note_emit(node);
         if node.subs.get() != NONE || self.visits_all() {
             self.mark_deliver(node);
         }
-        // Last, so that nothing of the node is held across the call.
-        self.graph.borrow_mut().mark_dependents_outside(node.rank.get());
     }
 
     pub(crate) fn mark_dirty(&self, node: NodeRef) {
