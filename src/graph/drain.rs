@@ -184,7 +184,9 @@ impl<P: Copy> Graph<P> {
     #[inline(always)]
     pub(crate) fn hold(&mut self) -> Option<Hold<P>> {
         let hold = self.hold_word();
-        self.hold_ranks(hold.is_some());
+        if hold.is_none() {
+            self.hold_ranks(false);
+        }
         hold
     }
 
@@ -193,6 +195,7 @@ impl<P: Copy> Graph<P> {
         let (index, word) = self.dirty.hold_first()?;
         let first = index * WORD;
         let rows = self.records.chunk_of(first)?.clone();
+        self.hold_ranks(true);
         Some(Hold { word, first: first as Rank, rows })
     }
 

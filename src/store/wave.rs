@@ -169,10 +169,12 @@ impl Store {
     #[inline(always)]
     fn drain_in<const HOW: u8>(&self) {
         self.note_lap();
+        // A pointer of its own stays in a register, or on the stack.
+        let open = self.open.clone();
         loop {
             let hold = self.graph.borrow_mut().hold();
             let Some(hold) = hold else { return };
-            self.drain_word::<HOW>(hold.lane(&self.open));
+            self.drain_word::<HOW>(hold.lane(&open));
         }
     }
 
