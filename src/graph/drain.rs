@@ -316,7 +316,10 @@ impl<P: Copy> Graph<P> {
         if let Some(taken) = drain.as_mut().and_then(|drain| step(self, drain)) {
             return Some(taken);
         }
+        let held = self.held;
         let hold = self.hold_word()?;
+        // The tests hold ranks themselves.
+        self.held = held;
         let place = hold.lane(&self.open()).place;
         step(self, drain.insert(ByHand(hold, place)))
     }
