@@ -96,6 +96,7 @@ impl<T: 'static, F: FnMut(&Signal<'_, T>) + 'static> Callback for Typed<T, F> {
     unsafe fn call_with_value(&mut self, node: NodeRef) {
         // SAFETY: N2: by the caller's promise the value is a `T`. N3: lent for the call only.
         let value: &T = unsafe { &*node.value_ptr::<T>() };
+        frames::tell_apart::<fn(F)>();
         (self.callback)(&Signal::Value(value));
     }
 }
