@@ -399,6 +399,27 @@ mod tests {
     }
 
     #[test]
+    fn what_many_lead_to_is_marked_again_once_it_was_taken_back() {
+        let mut graph = Graph::new();
+        for payload in 0..100u32 {
+            graph.insert(payload);
+        }
+        for src in 0..3 {
+            assert_eq!(graph.link(src, 80, Trigger, |_, _| ()), Ok(true));
+            graph.mark_dirty(src);
+        }
+        let mut lane = None;
+        assert_eq!(graph.next_dirty(&mut lane), Some((0, 0)));
+        assert_eq!(graph.mark_and_next(0, &mut lane), Some((1, 1)));
+        assert!(graph.take_dirty(80));
+        assert_eq!(graph.mark_and_next(1, &mut lane), Some((2, 2)));
+        assert!(graph.is_dirty(80));
+        assert_eq!(graph.mark_and_next(2, &mut lane), Some((80, 80)));
+        assert_eq!(graph.next_dirty(&mut lane), None);
+        graph.check();
+    }
+
+    #[test]
     fn a_dropped_lane_loses_nothing() {
         let mut graph = Graph::new();
         for payload in 0..100u32 {
